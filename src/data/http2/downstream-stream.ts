@@ -126,7 +126,9 @@ export class DownstreamStream extends Http2Stream implements Downstream {
   }
 
   unexpected(error: unknown): void {
-    this.connection.host.unexpected(this.#exchange, error);
+    const exchange = this.#exchange;
+    this.connection.host.unexpected(exchange, error);
+    if (exchange === null) this.reset(ResetCode.internalError);
   }
 
   /** Ends an exchange whose request body cannot be read any further. */

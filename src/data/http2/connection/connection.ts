@@ -1,40 +1,14 @@
 import type { Socket } from 'node:net';
 import { monotonic } from '../../../shared/util/time/clock.ts';
-import { Deadline } from '../../../shared/util/time/deadlines.ts';
-import type { SocketOwner } from '../../listener/accept.ts';
-import { initialWindow, maxStreamId, maxWindow, preface, ResetCode, Setting } from '../frames/codes.ts';
+import { maxWindow, ResetCode } from '../frames/codes.ts';
 import { type FrameHandler, FrameReader } from '../frames/frame-reader.ts';
 import { HeaderList } from '../hpack/header-list.ts';
 import { HpackDecoder } from '../hpack/hpack-decoder.ts';
 import { ClosedBy } from './closed-streams.ts';
-import { ConnectionSender } from './connection-sender.ts';
-import { type Http2Stream, streamWindow } from './stream.ts';
+import { ConnectionLife, type ConnectionOptions } from './connection-life.ts';
+import type { Http2Stream } from './stream.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** What the two sides set differently. */
-export interface ConnectionOptions {
-  /** The gateway is the server: the peer opens the streams. */
-  readonly server: boolean;
-  /** Entries of the first SETTINGS frame, in addition to those that both sides send. */
-  readonly settings: readonly (readonly [number, number])[];
-  /** Bytes of all bodies that may be in transit together. */
-  readonly window: number;
-  /** Bytes of a header list as SETTINGS_MAX_HEADER_LIST_SIZE counts them, and of its encoded form. */
-  readonly maxHeaderListSize: number;
-  /** Fields of a header list. */
-  readonly maxHeaderCount: number;
-  /** Milliseconds in which a header block that has begun must be complete. */
-  readonly headTimeout: number;
-  /** Milliseconds in which a peer has to take something of what it asked for. */
-  readonly sendTimeout: number;
-}
-
-/** Milliseconds that a peer has to acknowledge SETTINGS. */
-const settingsTimeout = 10_000;
-/** Milliseconds that a connection has after its last frame to send what was written. */
-const lingerTimeout = 2_000;
-/** Bytes that are read and dropped meanwhile. */
-const lingerBytes = 1_048_576;
 /** Frames that carry nothing and cost an answer or a look: burst, and rate per second. */
 const controlBurst = 500;
 const controlRate = 50;
@@ -46,34 +20,21 @@ const fields = new HeaderList();
  * One HTTP/2 connection: what clients and backends have in common. A side extends it, and calls `begin` when it is complete. Nothing
  * in it waits: bytes of the socket become calls of the streams, and what those send leaves at the end of the turn.
  */
-export abstract class Http2Connection extends ConnectionSender implements SocketOwner, FrameHandler {
-  readonly #options: ConnectionOptions;
-  readonly #reader: FrameReader;
+export abstract class Http2Connection extends ConnectionLife implements FrameHandler {
+  protected readonly reader: FrameReader;
   readonly #decoder = new HpackDecoder();
   readonly #controls: TokenBucket;
-  /** The highest stream that the peer, or that we, have opened. */
-  #lastStream = 0;
   /** Bytes that the peer may still send, and those that were read since the last WINDOW_UPDATE. */
-  #window: number = initialWindow;
+  #window: number;
   #read = 0;
   /** The stream of the DATA frame that is being read; null: its bytes are dropped. */
   #dataStream: Http2Stream | null = null;
   #dataLength = 0;
-  /** The final GOAWAY was sent: no more streams. */
-  #finishing = false;
-  #ended = false;
-  #lost = false;
-  #dropped = 0;
-  #settingsSent = 0;
-  readonly #headDeadline = new Deadline(() => this.connectionError(ResetCode.enhanceYourCalm));
-  readonly #settingsDeadline = new Deadline(() => this.connectionError(ResetCode.settingsTimeout));
-  readonly #linger = new Deadline(() => this.socket.destroy());
-
   constructor(socket: Socket, options: ConnectionOptions) {
-    super(socket, options.sendTimeout);
-    this.#options = options;
+    super(socket, options);
+    this.#window = options.window;
     this.#controls = new TokenBucket(controlBurst, controlRate, monotonic());
-    this.#reader = new FrameReader(this, { maxBlockSize: options.maxHeaderListSize }, options.server);
+    this.reader = new FrameReader(this, { maxBlockSize: options.maxHeaderListSize }, options.server);
   }
 
   // What a side implements
@@ -88,136 +49,10 @@ export abstract class Http2Connection extends ConnectionSender implements Socket
   protected abstract goingAway(lastStream: number, code: number): void;
   /** The peer has reset a stream, or made us reset it. */
   protected abstract streamBroken(): void;
-  /** The socket is closed, and all streams are. */
-  protected abstract lost(): void;
-  /** Code of the side threw outside of any stream. */
-  protected abstract unexpected(error: unknown): void;
-
-  // What a side calls
-
-  /** Sends the first frames. */
-  protected begin(): void {
-    const { server, settings, window, maxHeaderListSize } = this.#options;
-    if (!server) this.output.raw(preface);
-    this.output.settings([
-      ...(server ? [] : [[Setting.enablePush, 0] as const]),
-      [Setting.initialWindowSize, streamWindow],
-      [Setting.maxHeaderListSize, maxHeaderListSize],
-      ...settings,
-    ]);
-    this.#settingsSent++;
-    this.#settingsDeadline.set(settingsTimeout, monotonic());
-    this.output.windowUpdate(0, window - initialWindow);
-    this.#window = window;
-    this.flushNow();
-  }
-
-  /** Opens a stream of our own; its HEADERS must follow at once. */
-  protected open(stream: Http2Stream): void {
-    this.#lastStream += this.#lastStream === 0 ? 1 : 2;
-    this.closedStreams.opened(this.#lastStream);
-    this.register(stream, this.#lastStream);
-  }
-
-  /** No more ids are left for streams of our own. */
-  protected get exhausted(): boolean {
-    return this.#lastStream >= maxStreamId - 2;
-  }
-
-  /** Takes no more streams: sends the final GOAWAY, and closes when all streams have ended. */
-  protected finish(): void {
-    if (this.#finishing || this.#ended) return;
-    this.#finishing = true;
-    this.output.goaway(this.#options.server ? this.#lastStream : 0, ResetCode.noError);
-    this.flushSoon();
-    if (this.streams.size === 0) this.#end();
-  }
-
-  /** `finish` was called, or the connection has ended. */
-  protected get finishing(): boolean {
-    return this.#finishing || this.#ended;
-  }
-
-  /** The first GOAWAY of a graceful shutdown (RFC 9113 6.8): it refuses nothing. */
-  protected announceGoaway(): void {
-    if (this.finishing) return;
-    this.output.goaway(maxStreamId, ResetCode.noError);
-    this.flushSoon();
-  }
-
-  /** Ends the connection with all its streams. `code`: `ResetCode`. */
-  connectionError(code: number): void {
-    if (this.#ended) return;
-    this.output.goaway(this.#options.server ? this.#lastStream : 0, code);
-    this.#end();
-    this.#closeStreams(code);
-  }
 
   /** Useful work makes up for frames that carry nothing. */
   protected carried(): void {
     this.#controls.credit();
-  }
-
-  protected removed(_stream: Http2Stream): void {
-    if (this.#finishing && this.streams.size === 0) this.#end();
-  }
-
-  /** Writes what is left, ends our side, and reads for a while: closing with unread bytes could reset the last frames away. */
-  #end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#reader.stop();
-    this.#headDeadline.clear();
-    this.#settingsDeadline.clear();
-    this.flushNow();
-    this.socket.end();
-    this.#linger.set(lingerTimeout, monotonic());
-  }
-
-  #closeStreams(code: number): void {
-    for (const stream of [...this.streams.values()]) {
-      this.streams.delete(stream.id);
-      stream.close();
-      stream.onReset(code, true);
-      this.removed(stream);
-    }
-  }
-
-  // Socket
-
-  received(bytes: Uint8Array, length: number): boolean {
-    if (this.#ended) {
-      this.#dropped += length;
-      return this.#dropped <= lingerBytes;
-    }
-    try {
-      this.#reader.read(bytes, 0, length);
-    } catch (error) {
-      this.unexpected(error);
-      this.connectionError(ResetCode.internalError);
-    }
-    if (!this.#reader.inHeaders) this.#headDeadline.clear();
-    else if (!this.#headDeadline.pending) this.#headDeadline.set(this.#options.headTimeout, monotonic());
-    this.flush();
-    return this.#ended || this.mayRead();
-  }
-
-  /** The peer has ended its side. A half-closed connection is an abort. */
-  ended(): void {
-    this.socket.destroy();
-  }
-
-  closed(): void {
-    if (this.#lost) return;
-    this.#lost = true;
-    this.#ended = true;
-    this.#reader.stop();
-    this.#headDeadline.clear();
-    this.#settingsDeadline.clear();
-    this.#linger.clear();
-    this.stopSending();
-    this.#closeStreams(ResetCode.cancel);
-    this.lost();
   }
 
   // FrameHandler
@@ -232,7 +67,7 @@ export abstract class Http2Connection extends ConnectionSender implements Socket
     }
     this.#read += length;
     // The windows of the streams bound the memory; this one only follows.
-    if (this.#read >= this.#options.window / 2) {
+    if (this.#read >= this.options.window / 2) {
       this.#window += this.#read;
       this.output.windowUpdate(0, this.#read);
       this.#read = 0;
@@ -265,7 +100,7 @@ export abstract class Http2Connection extends ConnectionSender implements Socket
   }
 
   headers(id: number, bytes: Uint8Array, start: number, end: number, endStream: boolean, dependency: number): void {
-    const { maxHeaderListSize, maxHeaderCount, server } = this.#options;
+    const { maxHeaderListSize, maxHeaderCount, server } = this.options;
     fields.begin(maxHeaderListSize, maxHeaderCount);
     if (!this.#decoder.decode(bytes, start, end, fields)) {
       this.connectionError(ResetCode.compressionError);
@@ -279,7 +114,7 @@ export abstract class Http2Connection extends ConnectionSender implements Socket
         const wrong = stream.receiveHeaders(fields, endStream);
         if (wrong >= 0 && !stream.closed) this.#break(stream, wrong);
       }
-    } else if (id <= this.#lastStream && (id & 1) === 1) {
+    } else if (id <= this.lastStream && (id & 1) === 1) {
       if (this.closedStreams.of(id) === ClosedBy.unknown) this.connectionError(ResetCode.protocolError);
       else this.#onClosed(id);
     } else if (!server || (id & 1) === 0) this.connectionError(ResetCode.protocolError);
@@ -288,11 +123,11 @@ export abstract class Http2Connection extends ConnectionSender implements Socket
 
   #openByPeer(id: number, endStream: boolean, dependency: number): void {
     // RFC 9113 6.8: the client knows that these were not processed.
-    if (this.#finishing) return;
-    this.#lastStream = id;
+    if (this.finishing) return;
+    this.lastStream = id;
     this.closedStreams.opened(id);
     const stream = dependency === id ? null : this.accept();
-    if (this.#ended) return;
+    if (this.finishing) return;
     if (stream === null) {
       this.closedStreams.closed(id, ClosedBy.us);
       this.output.reset(id, dependency === id ? ResetCode.protocolError : ResetCode.refusedStream);
@@ -306,7 +141,7 @@ export abstract class Http2Connection extends ConnectionSender implements Socket
 
   /** A frame for a stream that is not open. */
   #onClosed(id: number): void {
-    if (id > this.#lastStream && this.#finishing && this.#options.server) return;
+    if (this.#isIgnored(id)) return;
     const how = this.#isIdle(id) ? null : this.closedStreams.of(id);
     if (how === null) this.connectionError(ResetCode.protocolError);
     else if (how === ClosedBy.end) this.connectionError(ResetCode.streamClosed);
@@ -318,7 +153,12 @@ export abstract class Http2Connection extends ConnectionSender implements Socket
 
   /** It was never opened: not even by one with a higher number. */
   #isIdle(id: number): boolean {
-    return (id & 1) === 0 || id > this.#lastStream;
+    return ((id & 1) === 0 || id > this.lastStream) && !this.#isIgnored(id);
+  }
+
+  /** A stream that the client has opened behind the final GOAWAY, as far as is known. */
+  #isIgnored(id: number): boolean {
+    return id > this.lastStream && (id & 1) === 1 && this.finishing && this.options.server;
   }
 
   streamError(id: number, code: number): void {
@@ -356,7 +196,7 @@ export abstract class Http2Connection extends ConnectionSender implements Socket
   settings(bytes: Uint8Array, start: number, end: number): void {
     const { peerSettings } = this;
     const before = peerSettings.initialWindowSize;
-    const wrong = peerSettings.apply(bytes, start, end, !this.#options.server);
+    const wrong = peerSettings.apply(bytes, start, end, !this.options.server);
     if (wrong !== 0) {
       this.connectionError(wrong);
       return;
@@ -383,8 +223,7 @@ export abstract class Http2Connection extends ConnectionSender implements Socket
   }
 
   settingsAcknowledged(): void {
-    if (this.#settingsSent === 0) this.connectionError(ResetCode.protocolError);
-    else if (--this.#settingsSent === 0) this.#settingsDeadline.clear();
+    if (!this.acknowledged()) this.connectionError(ResetCode.protocolError);
   }
 
   ping(bytes: Uint8Array, start: number, ack: boolean): void {

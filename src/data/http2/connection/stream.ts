@@ -138,7 +138,11 @@ export abstract class Http2Stream {
   receiveHeaders(fields: HeaderList, endStream: boolean): number {
     if (!this.#headRead) {
       if (endStream) this.remoteEnded = true;
-      this.#guarded(() => this.onHead(fields, endStream));
+      try {
+        this.onHead(fields, endStream);
+      } catch (error) {
+        this.unexpected(error);
+      }
       if (endStream && !this.closed) return this.#receiveEnd('');
       return -1;
     }
@@ -228,7 +232,11 @@ export abstract class Http2Stream {
     const trailers = this.#trailers as string;
     this.#trailers = null;
     this.#reading = false;
-    this.#guarded(() => this.onEnd(trailers));
+    try {
+      this.onEnd(trailers);
+    } catch (error) {
+      this.unexpected(error);
+    }
   }
 
   #credit(bytes: number): void {
@@ -238,13 +246,5 @@ export abstract class Http2Stream {
     this.receiveWindow += this.#read;
     this.connection.sendWindowUpdate(this, this.#read);
     this.#read = 0;
-  }
-
-  #guarded(step: () => void): void {
-    try {
-      step();
-    } catch (error) {
-      this.unexpected(error);
-    }
   }
 }

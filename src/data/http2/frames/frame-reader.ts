@@ -1,4 +1,6 @@
-import { Flag, FrameType, frameHeadSize, maxFrameSize, maxStreamId, preface, ResetCode } from './codes.ts';
+import { Flag, FrameType, frameHeadSize, maxFrameSize, maxStreamId, maxWindow, preface, ResetCode } from './codes.ts';
+import { sizeProblem, uint32 } from './frame-rules.ts';
+import { HeaderBlock } from './header-block.ts';
 
 /** Receives the frames of a connection. Ranges of bytes are valid only during the call. Frames have passed all checks that need no state. */
 export interface FrameHandler {
@@ -34,9 +36,6 @@ export interface BlockLimits {
   readonly maxBlockSize: number;
 }
 
-/** CONTINUATION frames of one header block. A client needs none for a head of ordinary size. */
-const maxContinuations = 64;
-
 const none: Uint8Array = new Uint8Array(0);
 
 /**
@@ -64,13 +63,8 @@ export class FrameReader {
   #endStream = false;
   /** Bytes of a frame of an unknown type still to come. */
   #skip = 0;
-  /** The header block that waits for CONTINUATION; its stream, 0: none. */
-  #blockStream = 0;
-  #block: Uint8Array = none;
-  #blockSize = 0;
-  #blockEndsStream = false;
-  #blockDependency = -1;
-  #continuations = 0;
+  /** The header block that waits for CONTINUATION; null: none. */
+  #block: HeaderBlock | null = null;
 
   constructor(handler: FrameHandler, { maxBlockSize }: BlockLimits, expectPreface: boolean) {
     this.#handler = handler;
@@ -82,12 +76,12 @@ export class FrameReader {
   stop(): void {
     this.#stopped = true;
     this.#carry = none;
-    this.#block = none;
+    this.#block = null;
   }
 
   /** A header block has begun and is not complete. */
   get inHeaders(): boolean {
-    return this.#blockStream !== 0;
+    return this.#block !== null;
   }
 
   read(bytes: Uint8Array, start: number, end: number): void {
@@ -159,7 +153,8 @@ export class FrameReader {
       this.#first = false;
     }
     if (length > maxFrameSize) return this.#fail(ResetCode.frameSizeError, end);
-    if (this.#blockStream !== 0 && (type !== FrameType.continuation || stream !== this.#blockStream))
+    const block = this.#block;
+    if (block !== null && (type !== FrameType.continuation || stream !== block.stream))
       return this.#fail(ResetCode.protocolError, end);
     if (type === FrameType.data) return this.#beginData(stream, length, flags, payload);
     if (type > FrameType.continuation) {
@@ -188,10 +183,10 @@ export class FrameReader {
         this.#headers(flags, stream, bytes, start, end);
         break;
       case FrameType.continuation:
-        this.#continuation(flags, stream, bytes, start, end);
+        this.#continuation(flags, bytes, start, end);
         break;
       case FrameType.windowUpdate:
-        handler.windowUpdate(stream, uint32(bytes, start) & maxWindowBits);
+        handler.windowUpdate(stream, uint32(bytes, start) & maxWindow);
         break;
       case FrameType.settings:
         if ((flags & Flag.ack) !== 0) handler.settingsAcknowledged();
@@ -237,42 +232,18 @@ export class FrameReader {
       this.#handler.headers(stream, bytes, start, end, endStream, dependency);
       return;
     }
-    this.#blockStream = stream;
-    this.#blockEndsStream = endStream;
-    this.#blockDependency = dependency;
-    this.#blockSize = 0;
-    this.#continuations = 0;
-    this.#append(bytes, start, end);
+    this.#block = new HeaderBlock(stream, endStream, dependency, this.#maxBlockSize);
+    this.#block.append(bytes, start, end);
   }
 
-  #continuation(flags: number, stream: number, bytes: Uint8Array, start: number, end: number): void {
-    if (this.#blockStream === 0) {
-      this.#fail(ResetCode.protocolError);
-      return;
-    }
-    if (++this.#continuations > maxContinuations || this.#blockSize + end - start > this.#maxBlockSize) {
-      this.#fail(ResetCode.enhanceYourCalm);
-      return;
-    }
-    this.#append(bytes, start, end);
-    if ((flags & Flag.endHeaders) === 0) return;
+  #continuation(flags: number, bytes: Uint8Array, start: number, end: number): void {
     const block = this.#block;
-    this.#block = none;
-    this.#blockStream = 0;
-    this.#handler.headers(stream, block, 0, this.#blockSize, this.#blockEndsStream, this.#blockDependency);
-  }
-
-  #append(bytes: Uint8Array, start: number, end: number): void {
-    const size = this.#blockSize + end - start;
-    if (size > this.#block.byteLength) {
-      const larger = new Uint8Array(
-        Math.min(Math.max(size, 2 * this.#block.byteLength), this.#maxBlockSize + maxFrameSize),
-      );
-      larger.set(this.#block.subarray(0, this.#blockSize));
-      this.#block = larger;
+    if (block === null) this.#fail(ResetCode.protocolError);
+    else if (!block.continue(bytes, start, end)) this.#fail(ResetCode.enhanceYourCalm);
+    else if ((flags & Flag.endHeaders) !== 0) {
+      this.#block = null;
+      this.#handler.headers(block.stream, block.bytes, 0, block.size, block.endStream, block.dependency);
     }
-    this.#block.set(bytes.subarray(start, end), this.#blockSize);
-    this.#blockSize = size;
   }
 
   #beginData(stream: number, length: number, flags: number, payload: number): number {
@@ -324,43 +295,4 @@ export class FrameReader {
     this.#handler.connectionError(code);
     return next;
   }
-}
-
-const maxWindowBits = 0x7fffffff;
-
-/** The error code of a frame whose length or stream is never valid for its type; 0: none (RFC 9113 6). */
-function sizeProblem(type: number, flags: number, length: number, stream: number): number {
-  switch (type) {
-    case FrameType.settings:
-      if (stream !== 0) return ResetCode.protocolError;
-      return (flags & Flag.ack) !== 0 ? wrongSize(length === 0) : wrongSize(length % 6 === 0);
-    case FrameType.ping:
-      return stream !== 0 ? ResetCode.protocolError : wrongSize(length === 8);
-    case FrameType.goaway:
-      return stream !== 0 ? ResetCode.protocolError : wrongSize(length >= 8);
-    case FrameType.windowUpdate:
-      return wrongSize(length === 4);
-    case FrameType.rstStream:
-      return stream === 0 ? ResetCode.protocolError : wrongSize(length === 4);
-    case FrameType.headers: {
-      const least = ((flags & Flag.padded) !== 0 ? 1 : 0) + ((flags & Flag.priority) !== 0 ? 5 : 0);
-      return stream === 0 ? ResetCode.protocolError : wrongSize(length >= least);
-    }
-    default:
-      return stream === 0 ? ResetCode.protocolError : 0;
-  }
-}
-
-function wrongSize(right: boolean): number {
-  return right ? 0 : ResetCode.frameSizeError;
-}
-
-function uint32(bytes: Uint8Array, at: number): number {
-  return (
-    (((bytes[at] as number) << 24) |
-      ((bytes[at + 1] as number) << 16) |
-      ((bytes[at + 2] as number) << 8) |
-      (bytes[at + 3] as number)) >>>
-    0
-  );
 }

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { writeLatin1 } from '../../../shared/util/bytes/latin1.ts';
 import { Flag, FrameType, frameHeadSize, maxFrameSize } from './codes.ts';
 import { type OutputPiece, pieceSize, takePiece } from './output-piece.ts';
 
@@ -21,7 +20,6 @@ export class FrameWriter {
   flush(socket: Socket): boolean {
     const piece = this.#piece;
     if (piece === null) return true;
-    let open = true;
     const full = this.#full;
     this.#piece = null;
     this.#forget();
@@ -30,8 +28,7 @@ export class FrameWriter {
       this.#full = [];
       for (const each of full) socket.write(each.bytes.subarray(0, each.used), each.written);
     }
-    open = socket.write(piece.bytes.subarray(0, piece.used), piece.written);
-    return open;
+    return socket.write(piece.bytes.subarray(0, piece.used), piece.written);
   }
 
   /** Discards everything. */
@@ -138,14 +135,6 @@ export class FrameWriter {
       this.#advance(size);
       at += size;
     }
-  }
-
-  /** A text of one char for each byte, which fits into one frame, as DATA. */
-  dataText(stream: number, text: string): void {
-    const { bytes, used } = this.#begin(FrameType.data, 0, stream, text.length);
-    writeLatin1(bytes, text, used);
-    this.#remember(stream, this.#piece as OutputPiece, used - 5);
-    this.#advance(text.length);
   }
 
   /** Ends a stream: with its last frame where that is still here and the very last, else with an empty one. */
