@@ -234,6 +234,10 @@ const connectionErrors: Readonly<
     bytes: [frame(Frame.windowUpdate, 0, 0, uint32(0x7fffffff))],
     codes: [Code.flowControlError],
   },
+  'a window of a stream above 2^31-1': {
+    bytes: [request(1, getFields('/never')), frame(Frame.windowUpdate, 0, 1, uint32(0x7fffffff))],
+    codes: [Code.flowControlError],
+  },
   'an initial window above 2^31-1': {
     bytes: [frame(Frame.settings, 0, 0, settingsPayload([4, 0x80000000]))],
     codes: [Code.flowControlError],

@@ -31,7 +31,6 @@ interface Ending {
  */
 const explained: Readonly<Record<string, { readonly why: string; readonly ours: RegExp }>> = {
   'WINDOW_UPDATE of 0 on a stream': { why: 'RFC 9113 6.9: a stream error', ours: /^open 1:refused/ },
-  'WINDOW_UPDATE above the maximum on a stream': { why: 'RFC 9113 6.9.1: a stream error', ours: /^open 1:refused/ },
   'PRIORITY of a wrong length': { why: 'RFC 9113 6.3: a stream error', ours: /^open 1:refused/ },
   'PRIORITY on itself': {
     why: 'RFC 9113 5.3 deprecates priorities; nghttp2 ignores the frame',

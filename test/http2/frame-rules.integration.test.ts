@@ -52,6 +52,13 @@ for (const secure of [false, true]) {
       });
     }
 
+    it('a window of a stream that is too large resets the stream, too', async () => {
+      using client = await greeted();
+      client.write(wait(), frame(Frame.windowUpdate, 0, 1, uint32(0x7fffffff)));
+      await client.until(() => client.closed);
+      assert.equal(client.record(1).code, Code.flowControlError);
+    });
+
     it('PING is answered with its bytes, also while streams wait', async () => {
       using client = await greeted();
       client.write(wait(1), ping);

@@ -247,7 +247,7 @@ export const frameRules: Readonly<Record<string, Rule>> = {
     frame(Frame.windowUpdate, 0, 1, 'abc'),
   ),
   'a window of a stream that is too large': rule(
-    reset(1, Code.flowControlError),
+    ended(Code.flowControlError),
     wait(),
     frame(Frame.windowUpdate, 0, 1, uint32(0x7fffffff)),
   ),
