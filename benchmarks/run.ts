@@ -22,6 +22,7 @@ import { policies } from './scenarios/policies.ts';
 import { routes } from './scenarios/routes.ts';
 import { start } from './scenarios/start.ts';
 import { tls } from './scenarios/tls.ts';
+import { tlsArrivals } from './scenarios/tls-arrivals.ts';
 import { transfer } from './scenarios/transfer.ts';
 import { tenTargets } from './scenarios/upstreams.ts';
 import { watched } from './scenarios/watched.ts';
@@ -61,6 +62,7 @@ const scenarios: readonly Scenario[] = [
   cache,
   content,
   tls,
+  tlsArrivals,
   http2,
   http2Upload,
   grpc,
