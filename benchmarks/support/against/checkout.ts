@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BenchError } from '../tools.ts';
@@ -23,9 +23,14 @@ export function checkOut(name: string, say: (text: string) => void): Checkout {
   if (found.status !== 0) throw new BenchError(`there is no commit "${name}"`);
   const commit = found.stdout.trim();
   const root = mkdtempSync(join(tmpdir(), 'sluicegate-against-'));
-  const archive = execFileSync('git', ['-C', project, 'archive', '--format=tar', commit], { maxBuffer: 2 ** 30 });
-  execFileSync('tar', ['-x', '-C', root], { input: archive });
-  provideDependencies(root, say);
+  try {
+    const archive = execFileSync('git', ['-C', project, 'archive', '--format=tar', commit], { maxBuffer: 2 ** 30 });
+    execFileSync('tar', ['-x', '-C', root], { input: archive });
+    provideDependencies(root, say);
+  } catch (error) {
+    rmSync(root, { recursive: true, force: true });
+    throw error;
+  }
   return { commit, root };
 }
 
