@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import type { ErrorLogOptions } from './error-log.ts';
 import { createErrorLog } from './error-log.ts';
 
@@ -78,4 +80,24 @@ test('the last words of a process are written at once', () => {
   log.emerg('the end');
   log.flushNow();
   assert.equal(records(path)[0]?.['msg'], 'the end');
+});
+
+test('a line is written when the process has no file descriptor left', {
+  skip: process.platform === 'win32',
+}, async () => {
+  const path = join(folder, 'no-descriptors.log');
+  const code = `
+    import { openSync } from 'node:fs';
+    const { createErrorLog } = await import(${JSON.stringify(new URL('./error-log.ts', import.meta.url).href)});
+    const log = createErrorLog({ target: ${JSON.stringify(path)}, level: 'notice', format: 'json', fields: { worker: 1 } });
+    try { for (;;) openSync('/dev/null'); } catch {}
+    log.error('cannot accept', { err: new TypeError('EMFILE') });
+    log.flushNow();
+    process.exit(0);`;
+  const run = `ulimit -n 256; exec "$0" --input-type=module --eval "$1"`;
+  await promisify(execFile)('sh', ['-c', run, process.execPath, code]);
+  const [record] = records(path);
+  const { level, msg, worker, err } = record as Record<string, unknown>;
+  assert.deepEqual([level, msg, worker], ['error', 'cannot accept', 1]);
+  assert.equal((err as { readonly message?: unknown }).message, 'EMFILE');
 });

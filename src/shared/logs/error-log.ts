@@ -45,6 +45,7 @@ const flushInterval = 10;
 export function createErrorLog(options: ErrorLogOptions): ErrorLog {
   const sink = openLogSink(options.target, { interval: flushInterval });
   const asText = options.format === 'text' || (options.format === 'auto' && isTerminal(options.target));
+  const write = (line: string): void => sink.write(asText ? formatTextLine(line) : line);
   const logger = (): Logger => {
     // Loaded by the first line: most starts write none.
     const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino');
@@ -58,10 +59,10 @@ export function createErrorLog(options: ErrorLogOptions): ErrorLog {
         formatters: { level: (label) => ({ level: label }) },
         serializers: { err: pino.stdSerializers.err },
       },
-      { write: (line: string) => sink.write(asText ? formatTextLine(line) : line.trimEnd()) },
+      { write: (line: string) => write(line.trimEnd()) },
     );
   };
-  const shared = { level: options.level, observe: options.observe ?? null };
+  const shared = { level: options.level, observe: options.observe ?? null, write };
   return new PinoErrorLog(once(logger), sink, shared, options.fields ?? {});
 }
 
@@ -74,6 +75,7 @@ function isTerminal(target: LogTarget): boolean {
 type Logger = PinoLogger<LogLevel, boolean>;
 
 interface SharedByChildren {
+  readonly write: (line: string) => void;
   level: LogLevel;
   readonly observe: NonNullable<ErrorLogOptions['observe']> | null;
 }
@@ -142,8 +144,24 @@ class PinoErrorLog implements ErrorLog {
     if (observe !== null && severities[level] >= severities.warn)
       observe(level, message, { ...this.#fields, ...fields });
     if (!this.#sink.enabled || severities[level] < severities[this.#shared.level]) return;
-    this.#logger()[level](fields ?? {}, message);
+    const logger = this.#loaded();
+    if (logger !== null) logger[level](fields ?? {}, message);
+    else this.#shared.write(plainLine(level, message, { ...this.#fields, ...fields }));
   }
+
+  /** Null: its modules cannot be read now, as when the process has no file descriptor left. The next line tries again. */
+  #loaded(): Logger | null {
+    try {
+      return this.#logger();
+    } catch {
+      return null;
+    }
+  }
+}
+
+function plainLine(level: LogLevel, msg: string, { err, ...fields }: LogFields): string {
+  const cause = err instanceof Error ? { err: { type: err.name, message: err.message, stack: err.stack } } : {};
+  return JSON.stringify({ level, time: new Date().toISOString(), ...fields, ...cause, msg });
 }
 
 function once<T>(make: () => T): () => T {
