@@ -53,6 +53,8 @@ export abstract class ConnectionLife extends ConnectionSender implements SocketO
     this.options = options;
   }
 
+  /** Everything that was read has been looked at. */
+  protected abstract readComplete(): void;
   /** The socket is closed, and all streams are. */
   protected abstract lost(): void;
   /** Code of the side threw outside of any stream. */
@@ -157,6 +159,7 @@ export abstract class ConnectionLife extends ConnectionSender implements SocketO
     }
     try {
       this.reader.read(bytes, 0, length);
+      this.readComplete();
     } catch (error) {
       this.unexpected(error);
       this.connectionError(ResetCode.internalError);

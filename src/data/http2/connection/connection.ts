@@ -13,6 +13,8 @@ import { TokenBucket } from './token-bucket.ts';
 const controlBurst = 500;
 const controlRate = 50;
 
+const none: Uint8Array = new Uint8Array(0);
+
 /** The head that is being read: it is used up before the next one is, so all connections share it. */
 const fields = new HeaderList();
 
@@ -30,6 +32,12 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
   /** The stream of the DATA frame that is being read; null: its bytes are dropped. */
   #dataStream: Http2Stream | null = null;
   #dataLength = 0;
+  /** Data of one stream that was read and not passed on yet; null: none. */
+  #gathering: Http2Stream | null = null;
+  #gathered: Uint8Array = none;
+  #gatherStart = 0;
+  #gatherEnd = 0;
+
   constructor(socket: Socket, options: ConnectionOptions) {
     super(socket, options);
     this.#window = options.window;
@@ -82,10 +90,34 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
     }
   }
 
+  /**
+   * Frames of one stream tend to follow each other in a read: their data is moved together, over the heads between them, so that
+   * it is passed on, and sent to the backend, as one piece.
+   */
   dataPiece(bytes: Uint8Array, start: number, end: number): void {
     const stream = this.#dataStream;
     if (stream === null || stream.closed) return;
-    const wrong = stream.receiveData(bytes, start, end);
+    if (this.#gathering === stream && this.#gathered === bytes) {
+      bytes.copyWithin(this.#gatherEnd, start, end);
+      this.#gatherEnd += end - start;
+      return;
+    }
+    this.readComplete();
+    this.#gathering = stream;
+    this.#gathered = bytes;
+    this.#gatherStart = start;
+    this.#gatherEnd = end;
+  }
+
+  /** Passes on the data that was gathered. */
+  protected readComplete(): void {
+    const stream = this.#gathering;
+    if (stream === null) return;
+    const bytes = this.#gathered;
+    this.#gathering = null;
+    this.#gathered = none;
+    if (stream.closed) return;
+    const wrong = stream.receiveData(bytes, this.#gatherStart, this.#gatherEnd);
     if (wrong >= 0) this.#break(stream, wrong);
   }
 
@@ -94,12 +126,14 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
     else if (!endStream) this.#control();
     const stream = this.#dataStream;
     this.#dataStream = null;
+    if (endStream) this.readComplete();
     if (stream === null || stream.closed) return;
     const wrong = stream.receiveDataEnd(padding, endStream);
     if (wrong >= 0) this.#break(stream, wrong);
   }
 
   headers(id: number, bytes: Uint8Array, start: number, end: number, endStream: boolean, dependency: number): void {
+    this.readComplete();
     const { maxHeaderListSize, maxHeaderCount, server } = this.options;
     fields.begin(maxHeaderListSize, maxHeaderCount);
     if (!this.#decoder.decode(bytes, start, end, fields)) {
