@@ -165,7 +165,7 @@ describe('the body of an answer', () => {
         }),
       );
       // Its window makes the gateway stop reading.
-      const session = connect(`http://127.0.0.1:${rig.port}`, { settings: { initialWindowSize: 100 } });
+      const session = connect(`http://127.0.0.1:${rig.port}`, { settings: { initialWindowSize: 10_000 } });
       await using client = new Http2Client(session);
       const stream = client.open('/a.B/C', call, false);
       stream.write('xxxxx');
