@@ -108,8 +108,11 @@ export class FrameClient implements Disposable {
   goawayCode: number | null = null;
   closed = false;
   answers = true;
-  /** SETTINGS frames of the other side. */
+  /** SETTINGS frames of the other side, and what they contained. */
   settings = 0;
+  readonly peerSettings = new Map<number, number>();
+  /** Bytes that the other side accepts on all streams together, as far as it said so. */
+  connectionWindow = 65_535;
   pongs = 0;
   settingsAcks = 0;
   #pending: Buffer = Buffer.alloc(0);
@@ -205,12 +208,17 @@ export class FrameClient implements Disposable {
         if ((flags & Flag.ack) !== 0) this.settingsAcks++;
         else {
           this.settings++;
+          for (let at = 0; at + 6 <= payload.byteLength; at += 6)
+            this.peerSettings.set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
           if (this.answers) this.write(frame(Frame.settings, Flag.ack, 0));
         }
         break;
       case Frame.ping:
         if ((flags & Flag.ack) !== 0) this.pongs++;
         else if (this.answers) this.write(frame(Frame.ping, Flag.ack, 0, payload));
+        break;
+      case Frame.windowUpdate:
+        if (stream === 0) this.connectionWindow += payload.readUInt32BE(0);
         break;
       case Frame.goaway:
         this.goawayCode = payload.readUInt32BE(4);
