@@ -1,5 +1,5 @@
 // Opens TLS connections at a fixed rate, whatever the server does, and sends one request over each. Arguments: port, path and
-// connections per second. When its input ends it prints how many it opened, and how many failed.
+// connections per second. It prints a line when it begins; when its input ends, how many it opened, and how many failed.
 import { request } from 'node:https';
 
 const [port = '', path = '/', rate = '100'] = process.argv.slice(2);
@@ -27,6 +27,7 @@ function open(): void {
   one.end();
 }
 
+process.stdout.write('begun\n');
 process.stdin.resume().on('end', () => {
   clearInterval(timer);
   process.stdout.write(JSON.stringify({ opened, failed }), () => process.exit());
