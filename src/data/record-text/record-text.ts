@@ -34,7 +34,7 @@ export function recordText(x: Exchange, now: number, added: readonly unknown[] |
   const times = latencies(x, now);
   const upstreamUri = utf8FromLatin1(maskedTarget(x.upstreamUri, plan.secretArguments, plan.logMasks));
   return (
-    `{"request":{"id":"${x.id}",${targetText(x)},"method":"${head.method}","headers":${requestHeaders(x)}` +
+    `{"request":{"id":"${jsonBody(x.id)}",${targetText(x)},"method":"${jsonBody(head.method)}","headers":${requestHeaders(x)}` +
     `,"size":${requestBytes(x)}${tlsText(x)}},"upstream_uri":"${jsonBody(upstreamUri)}"` +
     `,"upstream_status":"${upstreamStatus(x)}","response":{"status":${x.status},"headers":${answerText(x, block)}` +
     `,"size":${bytesWith(x, block)}},"latencies":{"request":${times.request},"kong":${times.kong}` +
@@ -57,8 +57,8 @@ function targetText(x: Exchange): string {
   return `"uri":"${uri}","url":"${origin}${uri}","querystring":${queryText(query, secretArguments)}`;
 }
 
-/** Heads with more characters are not kept for their connection. */
-const maxKeptLength = 4096;
+/** Heads with more characters are not kept for their connection: there may be many. */
+const maxKeptLength = 2048;
 
 /** Clients repeat the same lines on a connection: comparing them finds their text. */
 function requestHeaders(x: Exchange): string {
