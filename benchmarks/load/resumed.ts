@@ -1,4 +1,4 @@
-// A TLS connection for each request, each of which resumes the newest session that its client has. Arguments: port, path, seconds,
+// A TLS connection for each request, which resumes the newest session of its client. Arguments: port, path, seconds,
 // clients at the same time. Prints one line: how many requests there were, failed ones, and those without a resumed session.
 import { connect } from 'node:tls';
 

@@ -118,7 +118,7 @@ export class FrameReader {
     return at;
   }
 
-  /** Copies an incomplete frame, of which `needed` bytes make the next step possible. */
+  /** Copies an incomplete frame. With `needed` bytes of it the next step is possible. */
   #keep(bytes: Uint8Array, start: number, end: number, needed: number): void {
     this.#carry = new Uint8Array(needed);
     this.#carry.set(bytes.subarray(start, end));
