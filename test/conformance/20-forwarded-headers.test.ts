@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { exchangeOne } from '../support/raw-client.ts';
+import { kongVersion } from '../../src/version.ts';
+import { exchangeOne, openClient } from '../support/raw-client.ts';
 import { type Rig, startRig } from '../support/rig.ts';
 
 /** Case 20: forwarding headers count only when a trusted peer sends them. */
@@ -42,6 +43,29 @@ describe('forwarding headers of an untrusted peer', () => {
       `GET / HTTP/1.1\r\nHost: a\r\n${claimed.replaceAll('X-Forwarded-', 'X_Forwarded_')}\r\n`,
     );
     assert.doesNotMatch(rig.backend.requests.at(-1)?.raw ?? '', /x_forwarded/i);
+  });
+
+  it('are those of each request on a connection, whatever the ones before had', async () => {
+    using client = await openClient(rig.port);
+    const heads = [
+      ['One.example', ''],
+      ['one.example:99', ''],
+      ['two.example', 'X-Forwarded-For: 198.51.100.9\r\n'],
+      ['two.example', ''],
+      ['One.example', 'Via: 1.1 other\r\n'],
+      ['One.example', ''],
+    ] as const;
+    for (const [at, [host, lines]] of heads.entries()) {
+      client.write(`GET /${at} HTTP/1.1\r\nHost: ${host}\r\n${lines}\r\n`);
+      assert.equal((await client.readResponse()).status, 200);
+      const request = rig.backend.requests.at(-1);
+      const chain = lines.startsWith('X-') ? '198.51.100.9, 127.0.0.1' : '127.0.0.1';
+      assert.deepEqual(request?.all('x-forwarded-for'), [chain]);
+      assert.deepEqual(request?.all('x-forwarded-host'), [host.toLowerCase().replace(/:.*/, '')]);
+      assert.deepEqual(request?.all('x-forwarded-path'), [`/${at}`]);
+      assert.deepEqual(request?.all('x-real-ip'), ['127.0.0.1']);
+      assert.deepEqual(request?.all('via'), [`${lines.startsWith('Via') ? '1.1 other, ' : ''}1.1 kong/${kongVersion}`]);
+    }
   });
 
   it('do not pass an IP allow list', async () => {
