@@ -16,12 +16,18 @@ import { type Http2Rig, startHttp2Rig } from '../support/http2-rig.ts';
 import { answer, answerEach } from '../support/raw-backend.ts';
 import { frameRules, get, open, ping, wait } from './frame-rules.ts';
 
+/** More than the control frames that a connection may have, for a window of 1000 bytes. */
+const largeSize = 800_000;
+
 for (const secure of [false, true]) {
   describe(`rules for frames, ${secure ? 'over TLS' : 'by prior knowledge'}`, () => {
     let rig: Http2Rig;
     before(async () => {
       rig = await startHttp2Rig({
-        script: answerEach((request) => (request.target.startsWith('/never') ? null : answer('ok'))),
+        script: answerEach(({ target }) => {
+          if (target.startsWith('/never')) return null;
+          return answer(target === '/large' ? 'x'.repeat(largeSize) : 'ok');
+        }),
       });
     });
     after(() => rig?.close());
@@ -93,6 +99,31 @@ for (const secure of [false, true]) {
       assert.equal(client.record(1).bytes, 1);
       client.write(frame(Frame.windowUpdate, 0, 1, uint32(1)));
       assert.equal((await client.finished(1)).bytes, 2);
+    });
+
+    it('a larger window is used behind the acknowledgement of its SETTINGS', async () => {
+      using client = await greeted(settingsPayload([4, 0]));
+      client.write(get());
+      await client.until(() => client.record(1).status === 200);
+      client.write(frame(Frame.settings, 0, 0, settingsPayload([4, 1000])));
+      await client.finished(1);
+      const data = client.received.indexOf(Frame.data);
+      assert.ok(client.received.lastIndexOf(Frame.settings) < data, `${client.received}`);
+    });
+
+    it('a client with a small window reads a large answer', async () => {
+      using client = await greeted(settingsPayload([4, 1000]));
+      client.write(frame(Frame.windowUpdate, 0, 0, uint32(largeSize)));
+      client.request(1, getFields('/large'));
+      let opened = 0;
+      while (!client.record(1).ended && !client.closed) {
+        await client.until(() => client.record(1).bytes >= opened + 500 || client.record(1).ended || client.closed);
+        const read = client.record(1).bytes - opened;
+        opened += read;
+        if (read > 0) client.write(frame(Frame.windowUpdate, 0, 1, uint32(read)));
+      }
+      assert.equal(client.goawayCode, null);
+      assert.equal(client.record(1).bytes, largeSize);
     });
 
     it('streams above the limit are refused, and those below it are served', async () => {

@@ -111,6 +111,8 @@ export class FrameClient implements Disposable {
   /** SETTINGS frames of the other side, and what they contained. */
   settings = 0;
   readonly peerSettings = new Map<number, number>();
+  /** Types of all frames, in order. */
+  readonly received: number[] = [];
   /** Bytes that the other side accepts on all streams together, as far as it said so. */
   connectionWindow = 65_535;
   pongs = 0;
@@ -203,6 +205,7 @@ export class FrameClient implements Disposable {
   }
 
   #take(type: number, flags: number, stream: number, payload: Buffer): void {
+    this.received.push(type);
     switch (type) {
       case Frame.settings:
         if ((flags & Flag.ack) !== 0) this.settingsAcks++;
