@@ -154,28 +154,36 @@ describe('a backend that breaks the rules of a connection', () => {
 });
 
 describe('the body of an answer', () => {
-  it('is whole although the client reads it after the stream was reset without an error', async () => {
-    for (const requestEnds of [true, false]) {
-      await using trial = await startTrial(
-        firstOnly((session, stream) => {
-          session.headers(stream, okHead);
-          for (let at = 0; at < 6; at++) session.send(Frame.data, 0, stream, `${at}`.repeat(16_000));
-          session.headers(stream, [['grpc-status', '0']], true);
-          session.send(Frame.rstStream, 0, stream, uint32(Code.noError));
-        }),
-      );
-      // Its window makes the gateway stop reading.
-      const session = connect(`http://127.0.0.1:${rig.port}`, { settings: { initialWindowSize: 10_000 } });
-      await using client = new Http2Client(session);
-      const stream = client.open('/a.B/C', call, false);
-      stream.write('xxxxx');
-      if (requestEnds) stream.end();
-      await new Promise((resolve) => stream.once('response', resolve));
-      await until(() => trial.backend.sessions[0] !== undefined);
-      const answer = await readAnswer(stream);
-      assert.equal(answer.body.length, 96_000, `request ends: ${requestEnds}`);
-    }
-  });
+  for (const [name, end] of [
+    [
+      'the stream was reset without an error',
+      (session: RawSession, stream: number) => session.send(Frame.rstStream, 0, stream, uint32(Code.noError)),
+    ],
+    ['the backend closed the session', (session: RawSession) => session.socket.end()],
+    ['the backend broke the session', (session: RawSession) => session.send(Frame.data, 0, 0, 'x')],
+  ] as const)
+    it(`is whole although the client reads it after ${name}`, async () => {
+      for (const requestEnds of [true, false]) {
+        await using trial = await startTrial(
+          firstOnly((session, stream) => {
+            session.headers(stream, okHead);
+            for (let at = 0; at < 6; at++) session.send(Frame.data, 0, stream, `${at}`.repeat(16_000));
+            session.headers(stream, [['grpc-status', '0']], true);
+            end(session, stream);
+          }),
+        );
+        // Its window makes the gateway stop reading.
+        const session = connect(`http://127.0.0.1:${rig.port}`, { settings: { initialWindowSize: 10_000 } });
+        await using client = new Http2Client(session);
+        const stream = client.open('/a.B/C', call, false);
+        stream.write('xxxxx');
+        if (requestEnds) stream.end();
+        await new Promise((resolve) => stream.once('response', resolve));
+        if (!name.startsWith('the stream')) await until(() => trial.backend.sessions[0]?.socket.destroyed === true);
+        const answer = await readAnswer(stream);
+        assert.equal(answer.body.length, 96_000, `request ends: ${requestEnds}`);
+      }
+    });
 
   it('is the same wherever its frames are split, with padding and priorities', async () => {
     const frames = (stream: number): Buffer =>

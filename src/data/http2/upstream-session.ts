@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { Deadline } from '../../shared/util/time/deadlines.ts';
 import type { ResponseListener } from '../upstream/upstream-link.ts';
+import { ClosedBy } from './connection/closed-streams.ts';
 import { Http2Connection } from './connection/connection.ts';
 import { headBlock } from './connection/connection-sender.ts';
 import type { Http2Stream } from './connection/stream.ts';
@@ -150,13 +151,30 @@ export class UpstreamSession extends Http2Connection implements StreamHost {
 
   /** A backend that breaks the protocol is not waited for. */
   override connectionError(code: number): void {
+    this.#detachComplete();
     super.connectionError(code);
     this.destroy();
   }
 
-  /** A response that is complete remains until the client has read it. */
+  override closed(): void {
+    this.#detachComplete();
+    super.closed();
+  }
+
+  /** A response that is complete needs its session no longer: what the client has not read yet stays with the stream. */
   override release(stream: UpstreamStream): void {
-    if (!stream.unread) super.release(stream);
+    if (!stream.unread) {
+      super.release(stream);
+      return;
+    }
+    stream.detached = true;
+    this.streams.delete(stream.id);
+    this.closedStreams.closed(stream.id, ClosedBy.end);
+    this.removed(stream);
+  }
+
+  #detachComplete(): void {
+    for (const stream of [...this.streams.values()] as UpstreamStream[]) if (stream.unread) stream.stopSending();
   }
 
   /** A complete response is valid although its stream is reset (RFC 9113 8.1). */

@@ -54,6 +54,8 @@ export class UpstreamStream extends Http2Stream implements UpstreamLink {
   #timeouts: UpstreamTimeouts = noTimeouts;
   readonly #deadline = new Deadline(() => this.#guarded(() => this.#expired()));
   readonly reused: boolean;
+  /** Its response is complete: the session has forgotten the stream. */
+  detached = false;
 
   constructor(host: StreamHost) {
     super(host, false);
@@ -169,7 +171,8 @@ export class UpstreamStream extends Http2Stream implements UpstreamLink {
     }
     this.#finish();
     // The response was complete before the request: the rest of the request is not sent.
-    if (!this.localEnded) this.reset(ResetCode.noError);
+    if (this.detached) this.close();
+    else if (!this.localEnded) this.reset(ResetCode.noError);
     else if (!this.closed) this.connection.release(this);
     exchange.upstream = null;
     this.#host.listener.responseEnd(exchange, trailers);
@@ -189,6 +192,7 @@ export class UpstreamStream extends Http2Stream implements UpstreamLink {
     this.pending = null;
     this.#requestComplete = true;
     this.onSent();
+    this.connection.release(this);
   }
 
   override receiveData(bytes: Uint8Array, start: number, end: number): number {
@@ -223,6 +227,10 @@ export class UpstreamStream extends Http2Stream implements UpstreamLink {
 
   #abandon(): void {
     if (this.closed) return;
+    if (this.detached) {
+      this.close();
+      return;
+    }
     const reserved = this.id === 0;
     this.reset(ResetCode.cancel);
     if (reserved) this.#host.released();
