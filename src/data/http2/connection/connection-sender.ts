@@ -18,6 +18,8 @@ const flushSize = 131_072;
 const maxUnread = 65_536;
 /** Sweeps without a byte after which a stream is reset. Two make the time between once and one and a half times the timeout. */
 const stalledSweeps = 2;
+/** A piece of this many bytes that was waiting makes up for a frame that carries nothing. */
+const minUsefulSize = 256;
 
 /** The block that is being encoded: its bytes are copied before another begins, so that all connections share it. */
 export const headBlock = new BlockBuffer();
@@ -148,6 +150,8 @@ export abstract class ConnectionSender implements StreamConnection, Flushable {
       const size = pending === null ? 0 : Math.min(pending.size, stream.sendWindow, this.#window, maxFrameSize);
       // Its own window is closed: it comes back with a WINDOW_UPDATE.
       if (pending === null || size <= 0) continue;
+      // For small windows the peer has to send many WINDOW_UPDATE; those for a few bytes are not worth it.
+      if (size >= minUsefulSize) this.carried();
       pending.shift(size, (bytes, start, end) => this.#emit(stream, bytes, start, end));
       if (pending.size > 0) this.widened(stream);
       else {

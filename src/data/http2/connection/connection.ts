@@ -237,8 +237,9 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
     }
     this.encoder.setMaxTableSize(peerSettings.headerTableSize);
     const change = peerSettings.initialWindowSize - before;
-    if (change !== 0 && !this.#changeWindows(change)) return;
+    // Ahead of what the new windows allow: until then the peer expects the old ones to be respected.
     this.output.settingsAck();
+    if (change !== 0 && !this.#changeWindows(change)) return;
     this.#control();
     this.settled();
   }
