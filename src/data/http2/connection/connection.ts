@@ -216,6 +216,7 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
   }
 
   reset(id: number, code: number): void {
+    this.readComplete();
     const stream = this.streams.get(id);
     if (stream === undefined) {
       if (this.#isIdle(id)) this.connectionError(ResetCode.protocolError);
@@ -267,6 +268,7 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
   }
 
   goaway(lastStream: number, code: number): void {
+    this.readComplete();
     this.#control();
     this.goingAway(lastStream, code);
   }

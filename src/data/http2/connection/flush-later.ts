@@ -4,7 +4,6 @@ export interface Flushable {
 }
 
 let waiting: Flushable[] = [];
-let spare: Flushable[] = [];
 
 /**
  * Calls `flush` when the reads that are ready now are done, so that what several of them cause leaves in one write. Call it
@@ -17,8 +16,12 @@ export function flushLater(connection: Flushable): void {
 
 function flushAll(): void {
   const all = waiting;
-  waiting = spare;
-  for (let at = 0; at < all.length; at++) (all[at] as Flushable).flush();
-  all.length = 0;
-  spare = all;
+  waiting = [];
+  let at = 0;
+  try {
+    while (at < all.length) (all[at++] as Flushable).flush();
+  } finally {
+    // The others do not pay for an error of one.
+    while (at < all.length) flushLater(all[at++] as Flushable);
+  }
 }
