@@ -6,7 +6,17 @@ import { after, before, describe, it } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
 import { Http2Client, openHttp2, readAnswer } from '../support/http2-client.ts';
-import { Code, encodeFields, Flag, Frame, frame, getFields, openFrames, preface } from '../support/http2-frames.ts';
+import {
+  Code,
+  encodeFields,
+  Flag,
+  Frame,
+  frame,
+  getFields,
+  openFrames,
+  preface,
+  uint32,
+} from '../support/http2-frames.ts';
 import { type Http2Rig, http2Settings, startHttp2Rig } from '../support/http2-rig.ts';
 import { answer, answerEach, byName } from '../support/raw-backend.ts';
 import { exchangeOne, openClient } from '../support/raw-client.ts';
@@ -163,6 +173,36 @@ describe('an HTTP/2 session', () => {
     for (const stream of [1, 3, 5]) assert.equal((await client.finished(stream)).status, 200);
     assert.equal(await client.refused(), Code.noError);
     await until(async () => (await connections(rig)) === 0);
+  });
+
+  it('ignores what arrives on streams behind its final GOAWAY', async () => {
+    const release = Promise.withResolvers<void>();
+    await using rig = await startHttp2Rig({
+      settings: { keepaliveRequests: 1 },
+      script: byName({
+        slow: async (connection) => {
+          await release.promise;
+          connection.write(answer('finished'));
+        },
+      }),
+    });
+    using client = await openFrames(rig.port);
+    client.request(1, getFields('/slow'));
+    assert.equal(await client.refused(), Code.noError);
+    client.request(3, getFields('/late'), false);
+    client.write(
+      frame(Frame.data, Flag.endStream, 3, 'body'),
+      frame(Frame.windowUpdate, 0, 3, uint32(10_000)),
+      frame(Frame.rstStream, 0, 3, uint32(Code.cancel)),
+      frame(Frame.ping, 0, 0, '12345678'),
+    );
+    await client.until(() => client.pongs === 1);
+    release.resolve();
+    const record = await client.finished(1);
+    assert.equal(record.status, 200);
+    assert.equal(record.ended, true);
+    assert.equal(client.goawayCode, Code.noError);
+    assert.ok(!rig.backend.received.includes('/late'));
   });
 
   it('finishes requests in flight when the gateway stops', async () => {
