@@ -9,7 +9,7 @@ const groupSize = 16;
 
 /** A test that changes or measures its process, or a hook for all tests of its file. */
 const needsProcess =
-  /^(?:before|after)(?:Each)?\(|\bprocess\.(?!execPath\b|pid\b)|\bmock\b|\bgc\(|\b(?:Date\.now|globalThis\.\w+) = |\/file-end\.ts/m;
+  /^(?:before|after)(?:Each)?\(|\bprocess\.(?!execPath\b|pid\b|threadCpuUsage\b)|\bmock\b|\bgc\(|\b(?:Date\.now|globalThis\.\w+) = |\/file-end\.ts/m;
 
 /**
  * Modules that import several test files each. The files of a module share a process, since to start one and to load the code takes

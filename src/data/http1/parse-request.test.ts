@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuTime } from '../../../test/support/cpu-time.ts';
 import { errors } from '../../shared/errors.ts';
 import { parseRequestHead } from './parse-request.ts';
 import { ParsedRequest } from './parsed-request.ts';
@@ -125,17 +126,17 @@ test('more header lines than allowed are refused', () => {
 });
 
 test('a long run of blanks is refused quickly', () => {
-  const started = performance.now();
+  const started = cpuTime();
   assert.equal(parseRequestHead(lines('Host: a', `X-A:${' '.repeat(30_000)}\x01`)), errors.badRequest);
-  assert.ok(performance.now() - started < 100);
+  assert.ok(cpuTime() - started < 100);
 });
 
 test('a head that lists very many hop-by-hop names is parsed quickly', () => {
   const named = 'b,'.repeat(12_000);
   const text = `GET / HTTP/1.1\r\nHost: a\r\nConnection: ${named}x-one\r\nX-One: 1\r\n${'a:\r\n'.repeat(900)}\r\n`;
-  const started = performance.now();
+  const started = cpuTime();
   const head = parseRequestHead(text);
-  assert.ok(performance.now() - started < 100);
+  assert.ok(cpuTime() - started < 100);
   assert.ok(head instanceof ParsedRequest);
   assert.equal(head.forwardBlock, 'a:\r\n'.repeat(900));
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuTime } from '../../../test/support/cpu-time.ts';
 import type { ExplainedCondition, ExplainedRoute } from './explain-match.ts';
 import { createRouter } from './indexed-router.ts';
 import type { RoutableRoute } from './router.ts';
@@ -137,7 +138,7 @@ test('ten thousand routes are explained in a fraction of a second', () => {
     router.upsert(routeOf(`r${at}`, { hosts: [`h${at % 100}.test`], paths: [`/p${at}`, `~/q${at}/\\d+`] }));
   }
   const query = queryOf({ host: 'h7.test', path: '/p107/x' });
-  const begun = performance.now();
+  const begun = cpuTime();
   assert.equal(router.explain(query, 20).matched?.route.id, 'r107');
-  assert.ok(performance.now() - begun < 500);
+  assert.ok(cpuTime() - begun < 500);
 });

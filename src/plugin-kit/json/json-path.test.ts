@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuTime } from '../../../test/support/cpu-time.ts';
 import { type JsonValue, parseJson } from './json.ts';
 import { compileJsonPath } from './json-path.ts';
 import { JsonPathError } from './json-path-types.ts';
@@ -85,8 +86,8 @@ test('change sets where nothing is, makes objects on the way, and never elements
 
 test('many elements are removed in one pass', () => {
   const many = Array.from({ length: 200_000 }, (_, at) => at);
-  const begin = performance.now();
+  const begin = cpuTime();
   assert.equal(compileJsonPath('[*]').remove(many), 200_000);
   assert.equal(many.length, 0);
-  assert.ok(performance.now() - begin < 1000);
+  assert.ok(cpuTime() - begin < 1000);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuTime } from '../../../../test/support/cpu-time.ts';
 import { definePlugin, httpProtocols } from '../../../plugin-sdk/index.ts';
 import { record } from '../../../plugin-sdk/schema.ts';
 import { testPlugin } from '../../../plugin-testing/index.ts';
@@ -438,8 +439,8 @@ test('the longest headers are read in no time', async () => {
     ['x-cloud-trace-context', '1'],
   ] as const) {
     const headers = { traceparent: `00-${trace32}-${span}-01`, [name]: part.repeat(long / part.length) };
-    const start = performance.now();
+    const start = cpuTime();
     await read(headers);
-    assert.ok(performance.now() - start < 250, name);
+    assert.ok(cpuTime() - start < 250, name);
   }
 });
