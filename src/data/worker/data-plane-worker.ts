@@ -33,6 +33,9 @@ import { WorkerLog } from './worker-log.ts';
  */
 const maxInPlace = 1000;
 
+/** Milliseconds that a worker which ends waits for leases: what arrives later counts as used until its window ends. */
+const leaseTimeout = 1000;
+
 /** Handles the messages of the control plane in a worker thread. */
 export class DataPlaneWorker {
   readonly #boot: WorkerBoot;
@@ -270,6 +273,7 @@ export class DataPlaneWorker {
     await this.#snapshot.drain(pluginDrainTimeout);
     if (this.#usage !== null) this.#post({ type: 'usage-switched', serial: 0, names: this.#usage.switchTo(0) });
     this.#snapshot.close();
+    await this.#host.leasesArrived(leaseTimeout);
     this.#host.close();
     this.#end();
   }

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PluginLogger, PluginNode, PluginSettings } from '../../plugin-sdk/tools.ts';
 import type { ZoneRequest } from '../../plugin-sdk/zones.ts';
 import type { Lease, LeaseRequest } from '../../shared/limits/limit-tools.ts';
@@ -7,6 +8,7 @@ import { EntityCache } from '../../shared/lookup/entity-cache.ts';
 import type { FromWorker, SnapshotDelta, WorkerBoot, ZoneChanges } from '../../shared/messages/messages.ts';
 import type { NameAnswer } from '../../shared/messages/name-changes.ts';
 import { pluginSettings } from '../../shared/messages/plugin-settings.ts';
+import { awaitWithTimeout } from '../../shared/util/time/await-with-timeout.ts';
 import { zoneKey } from '../../shared/zones/zone-registry.ts';
 import type { PluginHost } from '../plugin-runner/instances.ts';
 import { ControlPlaneCalls } from './control-plane-calls.ts';
@@ -23,6 +25,8 @@ export class WorkerPluginHost implements PluginHost {
   readonly #calls: ControlPlaneCalls;
   readonly #counts: WorkerCounts;
   readonly #zones = new Map<string, SharedArrayBuffer>();
+  /** Requested, and not answered yet. */
+  readonly #leases = new Set<Promise<unknown>>();
 
   constructor(boot: WorkerBoot, log: PluginLogger, post: (message: FromWorker) => void) {
     this.log = log;
@@ -43,7 +47,20 @@ export class WorkerPluginHost implements PluginHost {
   }
 
   async lease(requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
-    return (await this.#calls.request({ method: 'lease', requests })) as readonly Lease[];
+    const leases = this.#calls.request({ method: 'lease', requests });
+    this.#leases.add(leases);
+    try {
+      return (await leases) as readonly Lease[];
+    } finally {
+      this.#leases.delete(leases);
+    }
+  }
+
+  /** Resolves when all leases have arrived, and limiters that are closed by now have given them back; or after `timeout` ms. */
+  async leasesArrived(timeout: number): Promise<void> {
+    if (this.#leases.size === 0) return;
+    await awaitWithTimeout(Promise.allSettled(this.#leases), timeout);
+    await nextTurn();
   }
 
   async resolve(name: string): Promise<NameAnswer> {

@@ -170,7 +170,7 @@ curl -s -X POST $ADMIN/config/versions/$version/rollback`,
     },
     script: `id=$(curl -s $ADMIN/services/orders | jq -r .id)
 curl -s $ADMIN/what-if -H content-type:application/json -d '{"changes": [{"method": "POST",
-  "path": "/services/orders/plugins", "body": {"name": "rate-limiting", "config": {"minute": 3}}}]}' |
+  "path": "/services/orders/plugins", "body": {"name": "rate-limiting", "config": {"hour": 3}}}]}' |
   jq '{refused, groups}'
 curl -s $ADMIN/services/$id/plugins | jq .data`,
     async browser(person) {
@@ -178,7 +178,7 @@ curl -s $ADMIN/services/$id/plugins | jq .data`,
       await person.link(/^orders/);
       await person.link('Add plugin');
       await person.link(/^rate-limiting/);
-      await person.field('config.minute', '3');
+      await person.field('config.hour', '3');
       await person.sees(/refuse 2 of/);
     },
     async check({ admin }, output) {

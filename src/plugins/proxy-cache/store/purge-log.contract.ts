@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { until } from '../../../../test/support/until.ts';
 import { preciseNow } from './precise-now.ts';
 import type { NotedPurge, PurgeLog } from './purge-log.ts';
 
@@ -61,8 +62,8 @@ export function purgeLogContract(name: string, { open, tooMany, skip = false }: 
         await writer.note(target);
         const after = await later();
         assert.equal(await reader.hasPurged('k', entry, before), true);
-        await later();
-        assert.equal(await reader.hasPurged('k', entry, after), false);
+        // To be on the safe side, a backend that answers late makes a request seem older than it is.
+        await until(async () => !(await reader.hasPurged('k', entry, after)));
       });
     }
 
