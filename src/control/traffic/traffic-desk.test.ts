@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { until } from '../../../test/support/until.ts';
 import type { RecordingOptions } from '../../shared/traffic/traffic-record.ts';
-import { TrafficDesk } from './traffic-desk.ts';
+import { TrafficDesk, type TrafficDeskOptions } from './traffic-desk.ts';
 import type { TrafficFilter } from './traffic-filter.ts';
 
 const settings = { records: 0, memory: 1e6, rate: 10, bodies: 0 };
 const receiver = { record() {}, rate() {} };
 
-function opened(lookTime: number, own: Partial<typeof settings> = {}) {
+function opened(lookTime: number, own: Partial<typeof settings> = {}, more: Partial<TrafficDeskOptions> = {}) {
   const switched: (RecordingOptions | null)[] = [];
   const record = (recording: RecordingOptions | null): void => void switched.push(recording);
-  const desk = new TrafficDesk({ settings: { ...settings, ...own }, record, workers: () => [], lookTime });
+  const desk = new TrafficDesk({ settings: { ...settings, ...own }, record, workers: () => [], lookTime, ...more });
   return { desk, bodies: () => switched.map((recording) => recording?.bodies ?? null) };
 }
 
@@ -20,6 +20,15 @@ const all = {} as TrafficFilter;
 describe('bodies', () => {
   it('are recorded for as long as somebody looks, and the recorder for as long as anybody does', async () => {
     const { desk, bodies } = opened(50);
+    await desk.look(100);
+    await until(() => bodies().length === 2);
+    assert.deepEqual(bodies(), [100, null]);
+    desk.close();
+  });
+
+  it('are switched off although the time ends while that is decided', async () => {
+    let reads = 0;
+    const { desk, bodies } = opened(2, {}, { now: () => reads++ });
     await desk.look(100);
     await until(() => bodies().length === 2);
     assert.deepEqual(bodies(), [100, null]);

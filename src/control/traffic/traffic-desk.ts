@@ -14,6 +14,8 @@ export interface TrafficDeskOptions {
   readonly workers: () => readonly number[];
   /** Milliseconds for which a read keeps the recorder on. Default: 30,000. */
   readonly lookTime?: number;
+  /** Milliseconds on a clock that is never set. Default: the monotonic clock. */
+  readonly now?: () => number;
 }
 
 /** What happened in a second, on all workers. */
@@ -63,6 +65,7 @@ const rateInterval = 1_000;
 /** Keeps the records of the node's workers, and switches their recorders on while somebody looks. */
 export class TrafficDesk {
   readonly #options: TrafficDeskOptions;
+  readonly #now: () => number;
   readonly #ring: TrafficRing;
   readonly #costs = new PluginCostReader();
   readonly #tails = new Set<LiveTail>();
@@ -85,6 +88,7 @@ export class TrafficDesk {
 
   constructor(options: TrafficDeskOptions) {
     this.#options = options;
+    this.#now = options.now ?? monotonic;
     const { records, memory } = options.settings;
     this.#ring = new TrafficRing(records === 0 ? defaultRecords : records, memory);
     if (records > 0) this.#switch();
@@ -111,14 +115,14 @@ export class TrafficDesk {
 
   /** Keeps the recorder on for a while. `bodies`: bytes of each body. Resolves when the workers record, or after a second. */
   async look(bodies = 0): Promise<void> {
-    const now = monotonic();
+    const now = this.#now();
     const { lookTime = defaultLookTime } = this.#options;
     this.#lookUntil = now + lookTime;
     if (bodies > 0) {
       this.#bodiesLooked = now < this.#bodiesUntil ? Math.max(this.#bodiesLooked, bodies) : bodies;
       this.#bodiesUntil = now + lookTime;
     }
-    await this.#switch();
+    await this.#switch(now);
   }
 
   /** The records of a page, in its order. */
@@ -192,25 +196,27 @@ export class TrafficDesk {
     clearTimeout(this.#clearTimer);
   }
 
-  get #wanted(): boolean {
-    return this.#options.settings.records > 0 || this.#tails.size > 0 || monotonic() < this.#lookUntil;
+  #wanted(now: number): boolean {
+    return this.#options.settings.records > 0 || this.#tails.size > 0 || now < this.#lookUntil;
   }
 
-  get #wantedBodies(): number {
-    const looked = monotonic() < this.#bodiesUntil ? this.#bodiesLooked : 0;
+  #wantedBodies(now: number): number {
+    const looked = now < this.#bodiesUntil ? this.#bodiesLooked : 0;
     return Math.max(this.#options.settings.bodies, looked, ...[...this.#tails].map(({ bodies }) => bodies));
   }
 
-  /** Switches on or off, as is wanted now. Resolves when the workers record, or after a second. */
-  async #switch(): Promise<void> {
+  /**
+   * Switches on or off, as is wanted at `now`. Resolves when the workers record, or after a second. The clock is read once: what is wanted
+   * because its time has not ended must also set the timer for that end.
+   */
+  async #switch(now = this.#now()): Promise<void> {
     clearTimeout(this.#offTimer);
     const { record, settings, workers } = this.#options;
-    if (this.#wanted) {
+    if (this.#wanted(now)) {
       clearTimeout(this.#clearTimer);
-      const now = monotonic();
       const ends = [this.#lookUntil, this.#bodiesUntil].filter((end) => end > now);
       if (ends.length > 0) this.#offTimer = setTimeout(() => void this.#switch(), Math.min(...ends) - now + 1).unref();
-      const bodies = this.#wantedBodies;
+      const bodies = this.#wantedBodies(now);
       if (this.#recording === null || this.#recording.bodies !== bodies) {
         this.#recording = { rate: settings.rate, bodies };
         this.#confirmed.clear();
