@@ -92,7 +92,7 @@ async function purgeEverywhere(
 ): Promise<{ readonly removed: number; readonly isSent: boolean }> {
   let removed = 0;
   for (const row of rows) removed += await purgeStores(row.id, row['config'] as ProxyCacheConfig, purge, tools);
-  if (!rows.some((row) => (row['config'] as ProxyCacheConfig).strategy === 'memory')) return { removed, isSent: false };
+  if (!rows.some(isInMemory)) return { removed, isSent: false };
   try {
     const message: NodePurge = { purge, instance: only };
     return { removed, isSent: await tools.broadcast(message) };

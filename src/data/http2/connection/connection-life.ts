@@ -129,7 +129,7 @@ export abstract class ConnectionLife extends ConnectionSender implements SocketO
     if (this.#finishing && this.streams.size === 0) this.#end();
   }
 
-  /** Writes what is left, ends our side, and reads for a while: closing with unread bytes could reset the last frames away. */
+  /** Writes what is left, ends our side, and reads for a while: closing with unread bytes could lose the last frames. */
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;

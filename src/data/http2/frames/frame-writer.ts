@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Flag, FrameType, frameHeadSize, maxFrameSize } from './codes.ts';
 import { type OutputPiece, pieceSize, takePiece } from './output-piece.ts';
 
-/** A DATA frame is rather begun in another piece than made shorter than this. */
+/** Bytes. A DATA frame that would be shorter begins in another piece. */
 const minDataSize = 1024;
 
 /** Collects the frames of one turn, which leave in one write. */

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluicegate-resolve-'));
@@ -49,4 +50,17 @@ test('modules of users are resolved by Node: links are followed, and a missing f
     const { code } = await import(${JSON.stringify(join(folder, 'broken.ts'))}).catch((error) => error);
     console.log(equal, code);`;
   assert.equal(await printed(code), 'true ERR_MODULE_NOT_FOUND\n');
+});
+
+test('so are modules of users in the folder of the package', async () => {
+  const own = mkdtempSync(join(fileURLToPath(src), '..', 'plugin-'));
+  after(() => rmSync(own, { recursive: true, force: true }));
+  writeFileSync(join(own, 'broken.ts'), "import './missing.ts';\n");
+  const code = `
+    const { code, message } = await import(${JSON.stringify(join(own, 'broken.ts'))}).catch((error) => error);
+    console.log(code, message);`;
+  assert.match(
+    await printed(code),
+    /^ERR_MODULE_NOT_FOUND Cannot find module '.+missing\.ts' imported from .+broken\.ts/,
+  );
 });

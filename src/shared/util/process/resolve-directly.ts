@@ -1,6 +1,5 @@
+import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
-import { basename, dirname } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const packageFolder = new URL('../../../../', import.meta.url).href;
 let registered = false;
@@ -14,7 +13,7 @@ let registered = false;
 export function resolveDirectly(): void {
   if (registered) return;
   registered = true;
-  const folders = [packageFolder, ...dependencyFolder()];
+  const folders = directFolders();
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const { parentURL, conditions } = context;
@@ -33,8 +32,15 @@ export function resolveDirectly(): void {
   });
 }
 
-/** Where npm installs the dependencies of the package, if that is not in its own folder. */
-function dependencyFolder(): readonly string[] {
-  const parent = dirname(fileURLToPath(packageFolder));
-  return basename(parent) === 'node_modules' ? [`${pathToFileURL(parent).href}/`] : [];
+/** The gateway's own modules, and its dependencies where npm installs them: in the folder of the package or next to it. */
+function directFolders(): readonly string[] {
+  const { dependencies } = JSON.parse(readFileSync(new URL('package.json', packageFolder), 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  const within = (path: string): string => new URL(path, packageFolder).href;
+  return [
+    within('src/'),
+    within('dist/'),
+    ...Object.keys(dependencies).flatMap((name) => [within(`node_modules/${name}/`), within(`../${name}/`)]),
+  ];
 }
