@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { latin1 } from '../../shared/util/bytes/latin1.ts';
 import { writeCopy } from '../../shared/util/bytes/write-copy.ts';
+import { unsentBytes } from '../../shared/util/net/unsent-bytes.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { Deadline } from '../../shared/util/time/deadlines.ts';
 
@@ -108,12 +109,6 @@ export class ResponseWriter {
       this.#deadline.set(this.#sendTimeout, monotonic());
     }
   }
-}
-
-/** Bytes that the kernel does not have yet. Only the handle knows this for the write in flight; without it, whole writes count. */
-export function unsentBytes(socket: Socket): number {
-  const { _handle: handle } = socket as unknown as { readonly _handle: { readonly writeQueueSize?: number } | null };
-  return socket.writableLength + (handle?.writeQueueSize ?? 0);
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
+import type { SocketOwner } from '../../shared/util/net/socket-owner.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { Deadline } from '../../shared/util/time/deadlines.ts';
 import { DownstreamConnection } from '../http1/downstream-connection.ts';
-import type { SocketOwner } from '../listener/accept.ts';
 import { type ClientConnection, firstRequestGrace } from '../request/downstream.ts';
 import type { DownstreamHost } from '../request/downstream-host.ts';
 import type { DownstreamPeer } from '../request/exchange.ts';

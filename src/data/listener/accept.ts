@@ -1,14 +1,6 @@
 import { type Server, Socket } from 'node:net';
 import { sharedReadBuffer } from '../../shared/util/bytes/read-buffer.ts';
-
-/** What a connection does with the events of its socket. */
-export interface SocketOwner {
-  /** The bytes are valid only during the call. False: stop reading until `socket.resume()`. */
-  received(bytes: Uint8Array, length: number): boolean;
-  ended(): void;
-  closed(): void;
-  writable(): void;
-}
+import type { SocketOwner } from '../../shared/util/net/socket-owner.ts';
 
 interface Internals {
   _handle: unknown;

@@ -3,7 +3,7 @@ import type { SecureContext } from 'node:tls';
 import type { ProxyHeaderOptions } from '../../shared/proxy-protocol/expect-proxy-header.ts';
 import type { ServerPolicy } from '../../shared/settings/kinds/tls-policy.ts';
 import type { ListenAddress } from '../../shared/settings/settings.ts';
-import type { SocketOwner } from './accept.ts';
+import type { SocketOwner } from '../../shared/util/net/socket-owner.ts';
 
 export interface ListenerOptions {
   readonly address: ListenAddress;

@@ -8,6 +8,7 @@ import type { FromWorker, SettingsChange, WorkerBoot } from '../../shared/messag
 import type { ListenAddress } from '../../shared/settings/settings.ts';
 import { descriptorOf, type ListeningSocket, sharesPort, socketKey } from '../../shared/sockets/listening-sockets.ts';
 import { RequestMeter } from '../../shared/usage/request-meter.ts';
+import type { SocketOwner } from '../../shared/util/net/socket-owner.ts';
 import { TrustedPeers } from '../../shared/util/net/trusted-peers.ts';
 import { requestId } from '../../shared/util/request-ids.ts';
 import type { AddressZone } from '../../shared/zones/address-zone.ts';
@@ -24,7 +25,6 @@ import { LateExplainer } from '../explain/late-explainer.ts';
 import { DownstreamConnection } from '../http1/downstream-connection.ts';
 import { DownstreamSession } from '../http2/downstream-session.ts';
 import { PrefaceConnection } from '../http2/preface-connection.ts';
-import type { SocketOwner } from '../listener/accept.ts';
 import { clientAddress, plainIp } from '../listener/client-address.ts';
 import { closeWhenIdle } from '../listener/close-when-idle.ts';
 import type { Listener } from '../listener/listener.ts';

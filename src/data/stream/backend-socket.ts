@@ -1,9 +1,9 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { sharedReadBuffer } from '../../shared/util/bytes/read-buffer.ts';
+import type { SocketOwner } from '../../shared/util/net/socket-owner.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { Deadline } from '../../shared/util/time/deadlines.ts';
-import type { SocketOwner } from '../listener/accept.ts';
 import type { UpstreamTls } from '../snapshot/runtime.ts';
 import { verification } from '../upstream/open-socket.ts';
 import type { BackendAddress } from './backend-search.ts';

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { writeCopy } from '../../shared/util/bytes/write-copy.ts';
+import type { SocketOwner } from '../../shared/util/net/socket-owner.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { Deadline } from '../../shared/util/time/deadlines.ts';
-import type { SocketOwner } from '../listener/accept.ts';
 
 /** One of the two connections of a relay. */
 export class RelaySide implements SocketOwner {

@@ -1,7 +1,8 @@
 import type { Server, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { readFirstBytes } from '../../shared/proxy-protocol/first-bytes.ts';
-import { adoptSocket, adoptTlsSocket, type SocketOwner } from '../listener/accept.ts';
+import type { SocketOwner } from '../../shared/util/net/socket-owner.ts';
+import { adoptSocket, adoptTlsSocket } from '../listener/accept.ts';
 import { inspectClientHello, maxClientHelloLength } from '../listener/client-hello.ts';
 import type { RuntimeService } from '../snapshot/runtime.ts';
 import { admit } from './admit.ts';
