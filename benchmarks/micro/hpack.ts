@@ -1,8 +1,8 @@
 // What HPACK costs for each head: node benchmarks/micro/hpack.ts
-import { BlockBuffer } from '../../src/data/http2/hpack/block-buffer.ts';
-import { HeaderList } from '../../src/data/http2/hpack/header-list.ts';
-import { HpackDecoder } from '../../src/data/http2/hpack/hpack-decoder.ts';
-import { HpackEncoder } from '../../src/data/http2/hpack/hpack-encoder.ts';
+import { BlockBuffer } from '../../src/shared/http2/hpack/block-buffer.ts';
+import { HeaderList } from '../../src/shared/http2/hpack/header-list.ts';
+import { HpackDecoder } from '../../src/shared/http2/hpack/hpack-decoder.ts';
+import { HpackEncoder } from '../../src/shared/http2/hpack/hpack-encoder.ts';
 
 const heads = 100_000;
 const rounds = 7;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ErrorEntry, errors } from '../../shared/errors.ts';
+import { HeaderList } from '../../shared/http2/hpack/header-list.ts';
+import { HpackDecoder } from '../../shared/http2/hpack/hpack-decoder.ts';
 import { ParsedRequest } from '../http1/parsed-request.ts';
 import { malformed, parseStreamHead as parseList } from './downstream-head.ts';
-import { HeaderList } from './hpack/header-list.ts';
-import { HpackDecoder } from './hpack/hpack-decoder.ts';
 
 const limits = { maxHeadSize: 8192, maxHeaderCount: 20 };
 const get = [':method', 'GET', ':scheme', 'https', ':authority', 'api.example', ':path', '/a?b=c'];

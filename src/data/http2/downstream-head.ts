@@ -1,9 +1,9 @@
 import { type ErrorEntry, errors } from '../../shared/errors.ts';
+import type { HeaderField, HeaderList } from '../../shared/http2/hpack/header-list.ts';
 import { methodName, requestTarget } from '../http1/grammar.ts';
 import { readFields } from '../http1/parse-request.ts';
 import { ParsedRequest } from '../http1/parsed-request.ts';
 import { encodeRawBytes, readTarget } from '../http1/request-target.ts';
-import type { HeaderField, HeaderList } from './hpack/header-list.ts';
 import { upgradeToWebSocket } from './websocket.ts';
 
 /** Limits of a head; bytes and fields. */

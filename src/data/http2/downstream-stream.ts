@@ -1,13 +1,13 @@
 import { type ErrorEntry, errors } from '../../shared/errors.ts';
+import { headBlock } from '../../shared/http2/connection/connection-sender.ts';
+import { Http2Stream, type StreamConnection } from '../../shared/http2/connection/stream.ts';
+import { ResetCode } from '../../shared/http2/frames/codes.ts';
 import { responseLines } from '../answer/response-head.ts';
 import { isBodyless } from '../http1/body-reader.ts';
 import type { RequestBodySink } from '../http1/body-sink.ts';
 import type { DownstreamHost } from '../request/downstream-host.ts';
 import type { Downstream, DownstreamPeer, Exchange } from '../request/exchange.ts';
 import { BodyWatch } from './body-watch.ts';
-import { headBlock } from './connection/connection-sender.ts';
-import { Http2Stream, type StreamConnection } from './connection/stream.ts';
-import { ResetCode } from './frames/codes.ts';
 
 /** The connection of a stream. */
 export interface StreamOwner extends StreamConnection {

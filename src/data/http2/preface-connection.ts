@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { preface } from '../../shared/http2/frames/codes.ts';
 import type { SocketOwner } from '../../shared/util/net/socket-owner.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { Deadline } from '../../shared/util/time/deadlines.ts';
@@ -7,7 +8,6 @@ import { type ClientConnection, firstRequestGrace } from '../request/downstream.
 import type { DownstreamHost } from '../request/downstream-host.ts';
 import type { DownstreamPeer } from '../request/exchange.ts';
 import { DownstreamSession } from './downstream-session.ts';
-import { preface } from './frames/codes.ts';
 
 /**
  * A plain connection whose first bytes decide between HTTP/1.1 and HTTP/2: no HTTP/1.1 request begins with the preface. After the decision, one connection object

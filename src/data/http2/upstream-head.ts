@@ -1,5 +1,5 @@
+import type { HeaderList } from '../../shared/http2/hpack/header-list.ts';
 import { ParsedResponse, readResponseFields } from '../http1/parse-response.ts';
-import type { HeaderList } from './hpack/header-list.ts';
 
 const statusValue = /^[1-9][0-9]{2}$/;
 

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
+import { ClosedBy } from '../../shared/http2/connection/closed-streams.ts';
+import { Http2Connection } from '../../shared/http2/connection/connection.ts';
+import { headBlock } from '../../shared/http2/connection/connection-sender.ts';
+import type { Http2Stream } from '../../shared/http2/connection/stream.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { Deadline } from '../../shared/util/time/deadlines.ts';
 import type { ResponseListener } from '../upstream/upstream-link.ts';
-import { ClosedBy } from './connection/closed-streams.ts';
-import { Http2Connection } from './connection/connection.ts';
-import { headBlock } from './connection/connection-sender.ts';
-import type { Http2Stream } from './connection/stream.ts';
 import { type StreamHost, UpstreamStream } from './upstream-stream.ts';
 
 export interface SessionLimits {

@@ -1,15 +1,15 @@
 import type { UpstreamTimeouts } from '../../plugin-sdk/attempts.ts';
 import { type ErrorEntry, errors } from '../../shared/errors.ts';
 import { headerValue } from '../../shared/http/header-block.ts';
+import { Http2Stream, type StreamConnection } from '../../shared/http2/connection/stream.ts';
+import { ResetCode } from '../../shared/http2/frames/codes.ts';
+import type { HeaderList } from '../../shared/http2/hpack/header-list.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { Deadline } from '../../shared/util/time/deadlines.ts';
 import { isBodyless } from '../http1/body-reader.ts';
 import type { ParsedResponse } from '../http1/parse-response.ts';
 import type { Exchange, UpstreamLink } from '../request/exchange.ts';
 import type { ResponseListener } from '../upstream/upstream-link.ts';
-import { Http2Stream, type StreamConnection } from './connection/stream.ts';
-import { ResetCode } from './frames/codes.ts';
-import type { HeaderList } from './hpack/header-list.ts';
 import { responseHead } from './upstream-head.ts';
 
 /** What a stream needs from its session. */

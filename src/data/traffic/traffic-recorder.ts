@@ -1,8 +1,8 @@
 import type { PluginLogger } from '../../plugin-sdk/tools.ts';
+import { TokenBucket } from '../../shared/http2/connection/token-bucket.ts';
 import type { PostedRecord, RecordingOptions, TrafficMessage } from '../../shared/traffic/traffic-record.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import type { AddressZone } from '../../shared/zones/address-zone.ts';
-import { TokenBucket } from '../http2/connection/token-bucket.ts';
 import type { Exchange } from '../request/exchange.ts';
 import { BodyRecorder } from './bodies/body-recorder.ts';
 import { lateRecord, tracedRecord } from './make-record.ts';

@@ -1,4 +1,4 @@
-import { keepTrailers } from '../../../shared/http/trailers.ts';
+import { keepTrailers } from '../../http/trailers.ts';
 import type { HeaderList } from '../hpack/header-list.ts';
 
 const maxTrailerBytes = 8192;

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import { unsentBytes } from '../../../shared/util/net/unsent-bytes.ts';
-import { monotonic } from '../../../shared/util/time/clock.ts';
-import { Deadline } from '../../../shared/util/time/deadlines.ts';
+import { unsentBytes } from '../../util/net/unsent-bytes.ts';
+import { monotonic } from '../../util/time/clock.ts';
+import { Deadline } from '../../util/time/deadlines.ts';
 import { initialWindow, maxFrameSize, ResetCode } from '../frames/codes.ts';
 import { FrameWriter } from '../frames/frame-writer.ts';
 import { BlockBuffer } from '../hpack/block-buffer.ts';

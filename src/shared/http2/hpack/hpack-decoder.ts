@@ -1,4 +1,4 @@
-import { latin1 } from '../../../shared/util/bytes/latin1.ts';
+import { latin1 } from '../../util/bytes/latin1.ts';
 import { DynamicTable } from './dynamic-table.ts';
 import { isConnectionSpecific, isFieldName, isFieldValue } from './field-grammar.ts';
 import { fieldOverhead, HeaderField, type HeaderList } from './header-list.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import type { SocketOwner } from '../../../shared/util/net/socket-owner.ts';
-import { monotonic } from '../../../shared/util/time/clock.ts';
-import { Deadline } from '../../../shared/util/time/deadlines.ts';
+import type { SocketOwner } from '../../util/net/socket-owner.ts';
+import { monotonic } from '../../util/time/clock.ts';
+import { Deadline } from '../../util/time/deadlines.ts';
 import { initialWindow, maxStreamId, preface, ResetCode, Setting } from '../frames/codes.ts';
 import type { FrameReader } from '../frames/frame-reader.ts';
 import { ConnectionSender } from './connection-sender.ts';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { monotonic } from '../../../shared/util/time/clock.ts';
+import { monotonic } from '../../util/time/clock.ts';
 import { maxWindow, ResetCode } from '../frames/codes.ts';
 import { type FrameHandler, FrameReader } from '../frames/frame-reader.ts';
 import { HeaderList } from '../hpack/header-list.ts';

@@ -1,4 +1,4 @@
-import { writeLatin1 } from '../../../shared/util/bytes/latin1.ts';
+import { writeLatin1 } from '../../util/bytes/latin1.ts';
 import type { BlockBuffer } from './block-buffer.ts';
 import { DynamicTable, type TableEntry } from './dynamic-table.ts';
 import { beginsWith, Coding, FieldRule, FieldRules, slotCount } from './field-rules.ts';

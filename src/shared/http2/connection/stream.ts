@@ -1,4 +1,4 @@
-import { ByteCollector } from '../../../shared/util/bytes/byte-collector.ts';
+import { ByteCollector } from '../../util/bytes/byte-collector.ts';
 import { ResetCode } from '../frames/codes.ts';
 import type { HeaderList } from '../hpack/header-list.ts';
 import type { HpackEncoder } from '../hpack/hpack-encoder.ts';
