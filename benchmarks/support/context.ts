@@ -1,6 +1,6 @@
-import type { Figure } from './figures.ts';
+import type { Figure } from './figures/figures.ts';
+import type { Tools } from './machine/tools.ts';
 import type { Subject } from './subject.ts';
-import type { Tools } from './tools.ts';
 
 /** What every scenario gets. */
 export interface BenchContext {

@@ -87,6 +87,6 @@ it('Case 36: 50 edits per second on 5,000 routes over three nodes lose no route 
   );
   const [before, after] = [percentile(idle, 0.99), percentile(edited, 0.99)];
   t.diagnostic(`${edits} edits; p99 ${before.toFixed(1)} ms idle, ${after.toFixed(1)} ms during edits`);
-  // The aim of 10% is measured by benchmarks/scenarios/edits.ts: other tests run on this machine.
+  // The aim of 10% is measured by benchmarks/scenarios/config/edits.ts: other tests run on this machine.
   assert.ok(percentile(edited, 0.5) < Math.max(10 * percentile(idle, 0.5), 100), 'the median stays');
 });

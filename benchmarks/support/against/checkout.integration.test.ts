@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { BenchError } from '../tools.ts';
+import { BenchError } from '../machine/tools.ts';
 import { checkOut } from './checkout.ts';
 
 const git = (...words: string[]): ReturnType<typeof spawnSync> =>

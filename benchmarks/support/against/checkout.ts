@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BenchError } from '../tools.ts';
+import { BenchError } from '../machine/tools.ts';
 
 const project = join(import.meta.dirname, '..', '..', '..');
 

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchContext, Scenario } from '../context.ts';
-import type { Figure } from '../figures.ts';
-import { formatValue, markdownTable } from '../table.ts';
-import { BenchError } from '../tools.ts';
+import type { Figure } from '../figures/figures.ts';
+import { formatValue, markdownTable } from '../figures/table.ts';
+import { BenchError } from '../machine/tools.ts';
 import { confirm, type Difference, differences } from './difference.ts';
 import { runInTwoLanes } from './lanes.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type Figure, figure } from '../figures.ts';
+import { type Figure, figure } from '../figures/figures.ts';
 import { confirm, differences, isRegression } from './difference.ts';
 
 const row = (gateway: number | readonly number[], unit = 'µs'): Figure =>

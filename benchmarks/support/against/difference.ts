@@ -1,4 +1,4 @@
-import type { Figure } from '../figures.ts';
+import type { Figure } from '../figures/figures.ts';
 
 /** How one row of the table differs between two commits. */
 export interface Difference {

@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect, constants } from 'node:http2';
 import { join } from 'node:path';
 import type { BenchContext } from '../context.ts';
-import { freePort } from '../free-port.ts';
-import { startNginx } from '../nginx.ts';
+import { freePort } from '../machine/free-port.ts';
+import { BenchError } from '../machine/tools.ts';
 import type { Subject } from '../subject.ts';
-import { BenchError } from '../tools.ts';
+import { startNginx } from './nginx.ts';
 
 /** The method that the backend has. */
 export const grpcMethod = '/bench.Items/Get';

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../free-port.ts';
-import { stopProcess, untilAnswers } from '../nginx.ts';
-import { placed } from '../placement.ts';
+import { freePort } from '../machine/free-port.ts';
+import { placed } from '../machine/placement.ts';
 import type { Subject } from '../subject.ts';
+import { stopProcess, untilAnswers } from './nginx.ts';
 
 /** HAProxy with one thread, kept connections to the backend, and the same headers as the nginx of every scenario. */
 export async function startHaproxy(haproxy: string, folder: string, backend: Pick<Subject, 'port'>): Promise<Subject> {
