@@ -3,6 +3,7 @@ import { type Figure, figure, percentile } from '../../support/figures/figures.t
 import { AdminClient } from '../../support/gateway/admin-client.ts';
 import { startGateway } from '../../support/gateway/gateway.ts';
 import { BenchError } from '../../support/machine/tools.ts';
+import { inTurns } from '../../support/turns/rounds.ts';
 
 const routes = 10_000;
 const clients = 50;
@@ -13,59 +14,79 @@ const scenario = 'writes';
 export const writes: Scenario = {
   name: scenario,
   async run(context: BenchContext): Promise<readonly Figure[]> {
-    const { seconds, latencies } = await byManyClients(context);
+    const rounds = await byManyClients(context);
     const applied = await atOnce(context);
+    const rates = rounds.map(({ rate }) => rate);
     return [
-      figure({ scenario, what: `${routes} routes by ${clients} clients`, unit: 's', gateway: seconds }),
+      figure({
+        scenario,
+        what: `${routes} routes by ${clients} clients`,
+        unit: 's',
+        gateway: rates.map((rate) => routes / rate),
+      }),
       figure({
         scenario,
         what: `writes answered per second, ${clients} clients`,
         unit: '/s',
-        gateway: routes / seconds,
+        gateway: rates,
         min: 1_000,
       }),
-      figure({ scenario, what: `one of these writes, p99`, unit: 'ms', gateway: percentile(latencies, 99) }),
+      figure({ scenario, what: `one of these writes, p99`, unit: 'ms', gateway: rounds.map(({ p99 }) => p99) }),
       figure({ scenario, what: `config apply of ${routes} services and routes`, unit: 's', gateway: applied, max: 10 }),
     ];
   },
 };
 
-/** The time from the first request to the last 201, after the code has become warm. Each 201 is on the disk and routed. */
-async function byManyClients(
-  context: BenchContext,
-): Promise<{ readonly seconds: number; readonly latencies: readonly number[] }> {
+interface Round {
+  /** Writes answered per second, from the first request to the last 201. */
+  readonly rate: number;
+  /** Milliseconds. */
+  readonly p99: number;
+}
+
+/** The rounds share the routes, after some that warm the code up. Each 201 is on the disk and routed. */
+async function byManyClients(context: BenchContext): Promise<readonly Round[]> {
   const gateway = await startGateway({ folder: context.folder, workers });
   const admin = new AdminClient(gateway.adminUrl, clients);
-  const latencies: number[] = [];
   try {
     await admin.write('PUT', '/services/backend', { url: context.backend.url });
     let next = 0;
-    const create = async (end: number): Promise<void> => {
-      while (next < end) {
-        const index = next++;
-        const route = { name: `route-${index}`, paths: [`/r/${index}`], strip_path: false };
-        latencies.push(await admin.write('POST', '/services/backend/routes', route));
-      }
-    };
-    const createUpTo = (end: number): Promise<unknown> =>
-      Promise.all(Array.from({ length: clients }, () => create(end)));
-    const warm = routes / 10;
-    await createUpTo(warm);
-    latencies.length = 0;
-    const begun = performance.now();
-    await createUpTo(warm + routes);
-    return { seconds: (performance.now() - begun) / 1000, latencies };
+    const [measured = []] = await inTurns(context, [
+      async (_, round) => {
+        const latencies: number[] = [];
+        const end = next + Math.ceil(round === 0 ? routes / 10 : routes / context.rounds);
+        const create = async (): Promise<void> => {
+          while (next < end) {
+            const index = next++;
+            const route = { name: `route-${index}`, paths: [`/r/${index}`], strip_path: false };
+            latencies.push(await admin.write('POST', '/services/backend/routes', route));
+          }
+        };
+        const begun = performance.now();
+        await Promise.all(Array.from({ length: clients }, create));
+        return {
+          rate: (1000 * latencies.length) / (performance.now() - begun),
+          p99: percentile(latencies, 99),
+        };
+      },
+    ]);
+    return measured;
   } finally {
     admin.close();
     await gateway.stop();
   }
 }
 
-/** Seconds from the first byte of the document to the answer. */
-async function atOnce(context: BenchContext): Promise<number> {
+/** Seconds from the first byte of the document to the answer, each round with a new store. */
+async function atOnce(context: BenchContext): Promise<readonly number[]> {
+  const body = documentOf(context.backend.url);
+  const [measured = []] = await inTurns(context, [() => applyTo(context, body)]);
+  return measured;
+}
+
+async function applyTo(context: BenchContext, body: string): Promise<number> {
   const gateway = await startGateway({ folder: context.folder, workers });
   try {
-    const body = documentOf(context.backend.url);
     const begun = performance.now();
     const response = await fetch(`${gateway.adminUrl}/config/apply`, {
       method: 'POST',
