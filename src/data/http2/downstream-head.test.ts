@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { type ErrorEntry, errors } from '../../shared/errors.ts';
 import { HeaderList } from '../../shared/http2/hpack/header-list.ts';
 import { HpackDecoder } from '../../shared/http2/hpack/hpack-decoder.ts';
+import { malformed } from '../../shared/http2/request-fields.ts';
 import { ParsedRequest } from '../http1/parsed-request.ts';
-import { malformed, parseStreamHead as parseList } from './downstream-head.ts';
+import { parseStreamHead as parseList } from './downstream-head.ts';
 
 const limits = { maxHeadSize: 8192, maxHeaderCount: 20 };
 const get = [':method', 'GET', ':scheme', 'https', ':authority', 'api.example', ':path', '/a?b=c'];

@@ -4,6 +4,7 @@ import { streamWindow } from '../../shared/http2/connection/stream.ts';
 import { TokenBucket } from '../../shared/http2/connection/token-bucket.ts';
 import { ResetCode, Setting } from '../../shared/http2/frames/codes.ts';
 import type { HeaderList } from '../../shared/http2/hpack/header-list.ts';
+import { malformed } from '../../shared/http2/request-fields.ts';
 import { requestId } from '../../shared/util/request-ids.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { Deadline } from '../../shared/util/time/deadlines.ts';
@@ -11,7 +12,7 @@ import { ParsedRequest } from '../http1/parsed-request.ts';
 import { type ClientConnection, firstRequestGrace } from '../request/downstream.ts';
 import type { DownstreamHost } from '../request/downstream-host.ts';
 import { type DownstreamPeer, Exchange } from '../request/exchange.ts';
-import { malformed, parseStreamHead, streamRequestLine } from './downstream-head.ts';
+import { parseStreamHead, streamRequestLine } from './downstream-head.ts';
 import { DownstreamStream, type StreamOwner } from './downstream-stream.ts';
 
 /** Streams that a client may have open at once; nginx's default. */

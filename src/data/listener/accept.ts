@@ -1,6 +1,6 @@
 import { type Server, Socket } from 'node:net';
 import { sharedReadBuffer } from '../../shared/util/bytes/read-buffer.ts';
-import type { SocketOwner } from '../../shared/util/net/socket-owner.ts';
+import { type SocketOwner, watchSocket } from '../../shared/util/net/socket-owner.ts';
 
 interface Internals {
   _handle: unknown;
@@ -43,7 +43,7 @@ export function adoptSocket(server: Server, accepted: Socket, ownerOf: (socket: 
   }
   owner = ownerOf(socket);
   if (owner === null) return;
-  watch(socket, owner);
+  watchSocket(socket, owner);
   if (early !== null && !owner.received(early, early.byteLength)) return;
   socket.resume();
 }
@@ -62,7 +62,7 @@ export function adoptTlsSocket(socket: Socket, ownerOf: (socket: Socket) => Sock
       if (!owner.received(data, data.byteLength)) socket.pause();
     });
   }
-  watch(socket, owner);
+  watchSocket(socket, owner);
   if (early === undefined) return;
   // Bytes that arrived together with the end of the handshake.
   if (early === null || owner.received(early, early.byteLength)) socket.resume();
@@ -100,13 +100,3 @@ function readInto(socket: Socket, received: (length: number, bytes: Uint8Array) 
   handle.useUserBuffer(sharedReadBuffer);
   return early;
 }
-
-function watch(socket: Socket, owner: SocketOwner): void {
-  socket.on('end', () => owner.ended());
-  socket.on('drain', () => owner.writable());
-  socket.on('close', () => owner.closed());
-  // `close` reports what matters. Without a listener, a reset by the client would be an uncaught exception.
-  socket.on('error', ignore);
-}
-
-function ignore(): void {}
