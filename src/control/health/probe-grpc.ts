@@ -1,10 +1,16 @@
-import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2';
 import { TLSSocket } from 'node:tls';
 import type { ProbeRun, ProbeTarget } from './probe.ts';
 import { openConnection } from './probe-connection.ts';
 import { isHeader } from './probe-http.ts';
 
-const answerCap = 1024;
+/** What a target has answered to a call. */
+export interface GrpcAnswer {
+  readonly httpStatus: number;
+  /** Null: there is none. */
+  readonly grpcStatus: string | null;
+  readonly body: Buffer;
+}
+
 /** `HealthCheckResponse.status` */
 const serving = 1;
 const unimplemented = '12';
@@ -17,66 +23,29 @@ export function probeGrpc(run: ProbeRun, target: ProbeTarget): void {
       return;
     }
     run.step('no answer came');
-    // Loaded by the first probe: few nodes have one.
-    const session = process
-      .getBuiltinModule('node:http2')
-      .connect(`${target.tls === null ? 'http' : 'https'}://grpc.invalid`, {
-        createConnection: () => socket,
-        settings: { enablePush: false, maxHeaderListSize: 16_384 },
-        maxSessionMemory: 1,
-        maxSendHeaderBlockLength: 65_536,
-      });
-    run.cleanup(() => session.destroy());
-    session.on('error', (error) => failed(run, error));
-    check(run, session, target);
+    const call = {
+      scheme: target.tls === null ? 'http' : 'https',
+      head: callHead(target),
+      body: message(healthCheckRequest(target.path.slice(1))),
+      answered: (answer: GrpcAnswer) => {
+        const problem = problemOf(answer);
+        run.end(problem === null ? { kind: 'success' } : { kind: 'http-failure', cause: problem });
+      },
+    } as const;
+    // The HTTP/2 engine is loaded by the first probe: few nodes have one.
+    import('./grpc-call.ts').then(
+      ({ sendCall }) => sendCall(run, socket, call),
+      (error: Error) => run.failed(error),
+    );
   });
 }
 
-/** A violation of HTTP/2 counts as an unreadable answer; any other error as one of the connection. */
-function failed(run: ProbeRun, error: NodeJS.ErrnoException): void {
-  if (error.code?.startsWith('ERR_HTTP2_') !== true) run.failed(error);
-  else run.end({ kind: 'http-failure', cause: error.message });
-}
-
-function check(run: ProbeRun, session: ClientHttp2Session, target: ProbeTarget): void {
-  const stream = session.request({
-    ...metadata(target),
-    ':method': 'POST',
-    ':path': '/grpc.health.v1.Health/Check',
-    ':authority': target.authority,
-    'content-type': 'application/grpc',
-    te: 'trailers',
-    'grpc-timeout': `${Math.min(99_999_999, Math.ceil(target.timeout))}m`,
-  });
-  let answer = Buffer.alloc(0);
-  let problem: string | null = null;
-  let status: string | null = null;
-  const noteStatus = (headers: IncomingHttpHeaders): void => {
-    const value = headers['grpc-status'];
-    if (typeof value === 'string') status = value;
-  };
-  stream.on('response', (headers) => {
-    if (headers[':status'] !== 200) problem = `the HTTP status is ${headers[':status']}`;
-    noteStatus(headers);
-  });
-  stream.on('trailers', noteStatus);
-  stream.on('data', (piece: Buffer) => {
-    answer = Buffer.concat([answer, piece]);
-    if (answer.length > answerCap) run.end({ kind: 'http-failure', cause: 'the answer is too long' });
-  });
-  stream.on('error', (error) => failed(run, error));
-  stream.on('close', () => {
-    problem ??= problemOf(status, answer);
-    run.end(problem === null ? { kind: 'success' } : { kind: 'http-failure', cause: problem });
-  });
-  stream.end(message(healthCheckRequest(target.path.slice(1))));
-}
-
-function problemOf(status: string | null, answer: Buffer): string | null {
+function problemOf({ httpStatus, grpcStatus: status, body }: GrpcAnswer): string | null {
+  if (httpStatus !== 200) return `the HTTP status is ${httpStatus}`;
   if (status === null) return 'the answer is not gRPC';
   if (status === unimplemented) return 'the target has no grpc.health.v1.Health service';
   if (status !== '0') return `the gRPC status is ${/^\d{1,3}$/.test(status) ? status : 'no number'}`;
-  const found = servingStatus(answer);
+  const found = servingStatus(body);
   return found === serving ? null : `the health status is ${names[found] ?? found}, not SERVING`;
 }
 
@@ -107,14 +76,14 @@ export function servingStatus(answer: Buffer): number {
   return value < 128 ? value : -1;
 }
 
-function metadata({ headers }: ProbeTarget): Record<string, string[]> {
-  const fields: Record<string, string[]> = {};
-  for (const [name, value] of headers) {
-    const key = name.toLowerCase();
-    if (!isHeader(name, value) || forbidden.has(key)) continue;
-    fields[key] = [...(fields[key] ?? []), value];
-  }
-  return fields;
+/** The head of the call as HTTP/1.1 has it. */
+function callHead({ authority, timeout, headers }: ProbeTarget): string {
+  const metadata = headers.filter(([name, value]) => isHeader(name, value) && !forbidden.has(name.toLowerCase()));
+  const lines = metadata.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return (
+    `POST /grpc.health.v1.Health/Check HTTP/1.1\r\nHost: ${authority}\r\nContent-Type: application/grpc\r\n` +
+    `grpc-timeout: ${Math.min(99_999_999, Math.ceil(timeout))}m\r\n${lines}\r\n`
+  );
 }
 
 /** Headers of the protocol itself, or of one HTTP/1 connection. */
