@@ -8,11 +8,21 @@ export interface ClientError {
   readonly rawPacket?: unknown;
 }
 
+interface AnsweringSocket extends Socket {
+  /** The answer that Node's server is writing. */
+  readonly _httpMessage?: { readonly headersSent: boolean } | null;
+}
+
 /** Answers bytes that could not be parsed as a request, and closes the connection. */
 export function answerClientError(error: ClientError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  // An answer that has begun cannot become another one.
+  if ((socket as AnsweringSocket)._httpMessage?.headersSent === true) {
+    socket.destroy();
+    return;
+  }
   const status = statusOf(error);
-  const body = JSON.stringify({ message: messages[status] ?? 'Bad request' });
+  const body = clientErrorBody(status);
   if (socket.writable) {
     socket.write(
       `HTTP/1.1 ${status} ${reasonPhrases[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
@@ -22,7 +32,13 @@ export function answerClientError(error: ClientError, socket: Socket): void {
   socket.destroySoon();
 }
 
+/** The body of an answer to what is not a valid request: JSON. */
+export function clientErrorBody(status: number): string {
+  return JSON.stringify({ message: messages[status] ?? 'Bad request' });
+}
+
 const messages: Readonly<Record<number, string>> = {
+  405: 'Method not allowed',
   408: 'Request timeout',
   431: 'Request header fields too large',
   501: 'Method not implemented',

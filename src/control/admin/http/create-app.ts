@@ -143,16 +143,13 @@ function noCompiler(): never {
 }
 
 function serverOptions({ https, front }: ServerOptions): FastifyHttpOptions<Server> {
-  if (front !== undefined) {
-    const serverFactory = (routes: RequestListener): Server => createFrontedServer({ https, front, routes });
-    return { serverFactory };
+  if (front !== undefined || https?.http2 === true) {
+    return { serverFactory: (routes: RequestListener): Server => createFrontedServer({ https, front, routes }) };
   }
   if (https === undefined) return {};
-  const { http2, ...tls } = https;
+  const { http2: _, ...tls } = https;
   // Fastify has a type for each kind of server; for the routes they are all the same.
-  return (http2
-    ? { http2: true, https: { ...tls, allowHTTP1: true } }
-    : { https: tls }) as unknown as FastifyHttpOptions<Server>;
+  return { https: tls } as unknown as FastifyHttpOptions<Server>;
 }
 
 function withoutWorkspace(url: string): string {
@@ -223,16 +220,10 @@ function originOf(request: FastifyRequest): RequestOrigin {
     method: request.method,
     scheme: schemeOf(request),
     origin,
-    // HTTP/2 has a pseudo-header instead of Host.
-    host: host ?? authorityOf(request),
+    host,
     localAddress: request.socket.localAddress,
     fetchSite: typeof fetchSite === 'string' ? fetchSite : undefined,
   };
-}
-
-function authorityOf(request: FastifyRequest): string | undefined {
-  const authority = request.headers[':authority'];
-  return typeof authority === 'string' ? authority : undefined;
 }
 
 function addAccessLog(app: FastifyInstance, access: AppOptions['access']): void {

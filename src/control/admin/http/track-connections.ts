@@ -7,7 +7,7 @@ export type CloseApp = (graceful: boolean) => Promise<void>;
 /** Milliseconds between two checks for idle connections while the server closes. */
 const idleInterval = 50;
 
-/** Tracks the app's connections, since only HTTP/1.1 servers can close all of theirs. Returns a function that closes the app. */
+/** Tracks the app's connections, since Node can close only those that speak HTTP/1.1. Returns a function that closes the app. */
 export function trackConnections(app: FastifyInstance): CloseApp {
   const sockets = new Set<Socket>();
   app.server.on('connection', (socket: Socket) => {
@@ -18,12 +18,7 @@ export function trackConnections(app: FastifyInstance): CloseApp {
     const closed = app.close();
     if (!graceful) for (const socket of sockets) socket.destroy();
     // Node closes connections that are idle now, but not those that become idle after their answer.
-    const sweep = setInterval(() => closeIdle(app), idleInterval);
+    const sweep = setInterval(() => app.server.closeIdleConnections(), idleInterval);
     await closed.finally(() => clearInterval(sweep));
   };
-}
-
-/** HTTP/2 servers close their idle sessions without help. */
-function closeIdle({ server }: FastifyInstance): void {
-  if ('closeIdleConnections' in server) server.closeIdleConnections();
 }
