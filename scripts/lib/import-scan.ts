@@ -1,7 +1,7 @@
 /** One import as it is written. */
 export interface Import {
   readonly specifier: string;
-  /** True for `import('...')`, which runs later and so makes no circle. */
+  /** True for `import('...')` and `process.getBuiltinModule('...')`, which run later and so make no circle. */
   readonly dynamic: boolean;
   /** True for `import type` and `export type`, which are gone when the program runs. */
   readonly typeOnly: boolean;
@@ -10,7 +10,7 @@ export interface Import {
 }
 
 const statement = /^[ \t]*(?:import|export)\b([^'"`;=]*?\bfrom)?\s*'([^'\n]+)'/gm;
-const call = /\bimport\(\s*'([^'\n]+)'\s*\)/g;
+const call = /\b(?:import|getBuiltinModule)\(\s*'([^'\n]+)'\s*\)/g;
 
 const comment = /\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*$/gm;
 const template = /`(?:\\[\s\S]|[^`\\])*`/g;

@@ -23,6 +23,7 @@ const code = \`
 import { no } from './no.ts';
 \`;
 const later = () => import('./j.ts');
+const builtin = process.getBuiltinModule('node:tls');
 export const k = ['x'];
 `;
 
@@ -31,7 +32,18 @@ test('finds every form of import', () => {
     scanImports(source).map(({ specifier, dynamic, typeOnly, everything }) => {
       return [specifier, dynamic && 'dynamic', typeOnly && 'type', everything && 'all'].filter(Boolean).join(' ');
     }),
-    ['./a.ts', './b.ts type', '../c.ts', './e.ts', 'f', './g.ts', './h.ts all', './i.ts type all', './j.ts dynamic'],
+    [
+      './a.ts',
+      './b.ts type',
+      '../c.ts',
+      './e.ts',
+      'f',
+      './g.ts',
+      './h.ts all',
+      './i.ts type all',
+      './j.ts dynamic',
+      'node:tls dynamic',
+    ],
   );
 });
 
@@ -49,6 +61,25 @@ test('the dashboard and the gateway share no code', () => {
     found({ ...page, 'src/d.ts': "import '../dashboard/src/b.ts';" }).join(),
     /src\/d\.ts imports dashboard/,
   );
+});
+
+test('only tests use the HTTP/2 of Node', () => {
+  const manifest = { dependencies: new Set<string>(), exported: new Set<string>() };
+  const found = (file: string, text: string) => breaches(mapOf({ [file]: text }), manifest);
+  for (const text of [
+    "import { connect } from 'node:http2';",
+    "import type { ClientHttp2Session } from 'http2';",
+    "const session = process.getBuiltinModule('node:http2').connect('https://a.test');",
+    "const http2 = await import('node:http2');",
+  ]) {
+    assert.match(
+      found('src/control/a.ts', text).join(),
+      /src\/control\/a\.ts imports (?:node:)?http2: the HTTP\/2 engine/,
+    );
+    assert.deepEqual(found('src/control/a.test.ts', text), []);
+    assert.deepEqual(found('test/support/a.ts', text), []);
+  }
+  assert.deepEqual(found('src/control/a.ts', "import { get } from 'node:http';"), []);
 });
 
 function mapOf(files: Readonly<Record<string, string>>): Map<string, ReturnType<typeof scanImports>> {
