@@ -30,6 +30,7 @@ const unused: readonly (readonly [what: string, modules: RegExp])[] = [
   ['the portal', /\/src\/control\/portal\//],
   ['the server of the dashboard', /\/src\/control\/dashboard\//],
   ['clients of Redis in the control plane', /\/src\/shared\/redis\//],
+  ['the HTTP/2 engine in the control plane', /\/src\/shared\/http2\//],
 ];
 
 test('a node loads no part that its configuration does not use', { timeout: 60_000 }, async () => {

@@ -5,6 +5,7 @@ import { get } from 'node:https';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
+import { openHttp2 } from '../../../test/support/http2-client.ts';
 import { postgresSettings, skipWithoutPostgres, startPostgres } from '../../../test/support/postgres.ts';
 import type { ListenAddress } from '../../shared/settings/settings.ts';
 import { startTestAdmin } from './admin.fixture.ts';
@@ -70,6 +71,33 @@ test('a listener with TLS serves HTTP/1.1 and HTTP/2, next to one in plain text'
     assert.equal(foreign[0], 403);
     session.close();
     await once(session, 'close');
+  } finally {
+    await listener.close(false);
+  }
+});
+
+test('a request over HTTP/2 is one like any other: bodies, limits, logs, roles', async () => {
+  await using admin = await startTestAdmin({ tls: firstCertificate });
+  const adminListen = [{ ...plain, ssl: true, http2: true }];
+  const settings = { ...admin.deps.settings, adminListen, adminClientMaxBodySize: 2_000_000 };
+  const listener = await startAdmin({ ...admin.deps, settings }, admin.options);
+  try {
+    await using client = await openHttp2(listener.addresses[0]?.port ?? 0, true);
+    const send = (path: string, body: string, method = 'PUT') =>
+      client.request(path, { headers: { ':method': method, 'content-type': 'application/json' }, body });
+    assert.equal((await send('/services/large', `{"host":${' '.repeat(1_048_576)}"a.test"}`)).status, 200);
+    const read = await client.request('/services/large');
+    assert.equal(JSON.parse(read.body.toString()).host, 'a.test');
+    assert.equal((await send('/services/larger', 'x'.repeat(2_000_001))).status, 413);
+    const foreign = { ':method': 'POST', origin: 'https://evil.example' };
+    assert.equal((await client.request('/services', { headers: foreign, body: '{}' })).status, 403);
+    assert.equal((await client.request('/no/such/path')).status, 404);
+    assert.equal((await client.request('/services', { headers: { ':method': 'BREW' } })).status, 501);
+    const [first] = admin.accessLog;
+    assert.deepEqual(
+      [first?.method, first?.url, first?.httpVersion, first?.scheme, first?.remoteAddr],
+      ['PUT', '/services/large', '2.0', 'https', '127.0.0.1'],
+    );
   } finally {
     await listener.close(false);
   }
