@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { call, startTestAdmin, type TestAdmin } from './admin.fixture.ts';
+import { answerClientError } from './http/client-error.ts';
+import { createFrontedServer } from './http/fronted-server.ts';
 
 let admin: TestAdmin;
 before(async () => {
@@ -284,4 +288,36 @@ test('a failing store is a plain 500 for the client, with its cause in the log',
   }
   assert.equal(broken.errors.length, 2);
   assert.ok(broken.errors[0]?.cause instanceof Error);
+});
+
+test('bytes that are no request are answered, but not within an answer that has begun', async () => {
+  const server = createFrontedServer({
+    https: undefined,
+    routes: (request, response) => {
+      request.resume();
+      response.writeHead(200, { 'content-length': 100 }).write('begun');
+    },
+  });
+  server.on('clientError', answerClientError);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  try {
+    const alone = connect(port, '127.0.0.1');
+    alone.write('nonsense\r\n\r\n');
+    assert.match(await text(alone), /^HTTP\/1\.1 400 Bad Request\r\n.*\{"message":"Bad request"\}$/s);
+
+    const begun = connect(port, '127.0.0.1');
+    begun.write('POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n');
+    let answer = '';
+    begun.setEncoding('latin1').on('data', (piece: string) => {
+      answer += piece;
+      if (piece.endsWith('begun')) begun.write('no chunk\r\n');
+    });
+    begun.on('error', () => {});
+    await once(begun, 'close');
+    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n.*\r\n\r\nbegun$/s);
+  } finally {
+    server.close();
+  }
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { RequestListener, Server } from 'node:http';
 import { describe, it } from 'node:test';
 import {
   Code,
@@ -214,6 +215,24 @@ describe('what one client can cost', () => {
     client.write(frame(Frame.data, 0, 1, Buffer.alloc(16_384)), frame(Frame.data, 0, 1, Buffer.alloc(16_384)));
     client.write(...Array.from({ length: 8 }, () => frame(Frame.data, 0, 1, Buffer.alloc(16_384))));
     assert.equal((await client.finished(1)).code, Code.flowControlError);
+  });
+
+  it('a body that never ends costs the request, and what was answered by then stays what it is', async () => {
+    const started: RequestListener = (request, response) => {
+      request.resume();
+      if (request.url === '/events') response.writeHead(200).write('data: 1\n\n');
+    };
+    const set = (it: Server): void => {
+      it.headersTimeout = 200;
+      it.requestTimeout = 300;
+    };
+    await using server = await startServer(started, set, { connectionsCheckingInterval: 50 });
+    using client = await openSecureFrames(server.port);
+    client.request(1, head(), false);
+    client.request(3, head([], { ':path': '/events' }), false);
+    assert.equal((await client.finished(1)).status, 408);
+    const events = await client.finished(3);
+    assert.deepEqual([events.status, events.bytes, events.code], [200, 9, Code.internalError]);
   });
 
   it('a connection on which nothing happens is closed, at its start and after a request', async () => {

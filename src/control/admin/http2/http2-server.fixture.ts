@@ -18,14 +18,15 @@ export interface TestServer extends AsyncDisposable {
   readonly seen: readonly SeenRequest[];
 }
 
-/** A server as the Admin API has it, with routes of the test. */
+/** A server as the Admin API has it, with routes of the test. `set` changes its timeouts; `options` are for Node's constructor. */
 export async function startServer(
   routes: RequestListener,
   set: (server: Server) => void = () => {},
+  options: Readonly<Record<string, unknown>> = {},
 ): Promise<TestServer> {
   const seen: SeenRequest[] = [];
   const server = createFrontedServer({
-    https: { cert: firstCertificate.cert, key: firstCertificate.key, http2: true },
+    https: { cert: firstCertificate.cert, key: firstCertificate.key, ...options, http2: true },
     routes: (request, response) => {
       seen.push({ line: `${request.method} ${request.url} HTTP/${request.httpVersion}`, request, response });
       routes(request, response);
