@@ -32,6 +32,7 @@ export interface AttackedGateway extends AsyncDisposable {
   readonly port: number;
   readonly tlsPort: number;
   readonly backend: RawBackend;
+  readonly process: GatewayProcess;
   /** Runs an attack and measures it. Fails if a request of the other client fails or is delayed without bound. */
   measure(attack: () => Promise<void>): Promise<AttackCost>;
   /** A connection of an attacker; null for `settings`: without a preface. */
@@ -54,6 +55,8 @@ export async function startAttackedGateway(
     KONG_PROXY_ACCESS_LOG: 'off',
     // The test writes what it can, so that the gateway's event loop is late by design.
     SLUICEGATE_OVERLOAD_LAG: '0',
+    // Most attacks are measured on one connection after another, all from one address.
+    SLUICEGATE_HTTP2_BUDGET_PER_CLIENT: '0',
     ...env,
   });
   const bystander = new Worker(new URL('./bystander.fixture.ts', import.meta.url), { workerData: 'bystander' });
@@ -79,6 +82,7 @@ export async function startAttackedGateway(
     port,
     tlsPort,
     backend,
+    process: gateway,
     admin,
     async open(secure, settings) {
       const client = await (secure ? openSecureFrames(tlsPort, settings) : openFrames(port, settings));

@@ -286,13 +286,14 @@ function huffmanDigits(bytes: Buffer): string {
   return text;
 }
 
-/** Connects and sends the preface and `settings` (a payload), null omits both. `allowHalfOpen`: never closes by itself. */
+/** Connects and sends the preface and `settings` (a payload), null omits both. `allowHalfOpen`: never closes by itself. `localAddress`: of the client. */
 export async function openFrames(
   port: number,
   settings: Uint8Array | null = new Uint8Array(0),
   allowHalfOpen = false,
+  localAddress = '127.0.0.1',
 ): Promise<FrameClient> {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen });
+  const socket = connect({ port, host: '127.0.0.1', localAddress, noDelay: true, allowHalfOpen });
   const client = new FrameClient(socket);
   await once(socket, 'connect');
   if (settings !== null) client.write(preface, frame(Frame.settings, 0, 0, settings));

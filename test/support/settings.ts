@@ -136,6 +136,8 @@ function baseSettings(prefix: string): Settings {
     overloadHeap: 92,
     bodyMemory: 128 * 1024 * 1024,
     bodyMemoryPerClient: 32 * 1024 * 1024,
+    // Tests of attacks come from one address.
+    http2BudgetPerClient: 0,
     clientBodyMinRate: 256,
     workerTimeout: 5000,
     workerMaxHeapSize: 0,

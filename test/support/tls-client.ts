@@ -26,7 +26,10 @@ export async function agreed(port: number, ...args: readonly string[]): Promise<
 }
 
 /** A connection after its handshake. Any certificate is accepted. */
-export function secured(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
+export function secured(
+  port: number,
+  options: ConnectionOptions & { readonly localAddress?: string } = {},
+): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connect(
       { host: '127.0.0.1', port, servername: 'localhost', rejectUnauthorized: false, ...options },

@@ -19,6 +19,11 @@ export async function nodeFamilies(facts: CoreFacts): Promise<readonly MetricFam
 const trafficCounters: readonly (readonly [name: string, counter: CounterName, help: string])[] = [
   ['sluicegate_bad_requests_total', 'badRequests', 'Requests refused as malformed, before routing'],
   ['sluicegate_shed_requests_total', 'shed', 'Requests refused because of overload'],
+  [
+    'sluicegate_http2_refused_connections_total',
+    'http2Refused',
+    'HTTP/2 connections refused or ended because the budget of their address was used up',
+  ],
   ['sluicegate_retries_total', 'retries', 'Further attempts at backends'],
   ['sluicegate_upstream_connections_opened_total', 'upstreamOpened', 'Connections to backends that were opened'],
   ['sluicegate_upstream_connections_failed_total', 'upstreamFailed', 'Attempts at backends that failed'],

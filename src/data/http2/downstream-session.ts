@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Http2Connection } from '../../shared/http2/connection/connection.ts';
+import { controlBurst, freeFrames, Http2Connection } from '../../shared/http2/connection/connection.ts';
 import { streamWindow } from '../../shared/http2/connection/stream.ts';
 import { TokenBucket } from '../../shared/http2/connection/token-bucket.ts';
 import { ResetCode, Setting } from '../../shared/http2/frames/codes.ts';
@@ -27,11 +27,16 @@ const resetRate = 20;
 /** Streams above the limit: a client may open some before it has received it. */
 const refusedBurst = 500;
 const refusedRate = 50;
+/** A connection that the client made end, as a fraction of a connection's budget: opening it was most of its cost. */
+const violationShare = 1 / 20;
 
 const settings: readonly (readonly [number, number])[] = [
   [Setting.maxConcurrentStreams, maxStreams],
   [Setting.enableConnectProtocol, 1],
 ];
+
+/** Errors that a network causes, or the gateway itself. */
+const notTheClient: ReadonlySet<number> = new Set([ResetCode.settingsTimeout, ResetCode.internalError]);
 
 /** One HTTP/2 connection of a client: every stream on it is an exchange of its own. */
 export class DownstreamSession extends Http2Connection implements ClientConnection, StreamOwner {
@@ -41,6 +46,10 @@ export class DownstreamSession extends Http2Connection implements ClientConnecti
   readonly #resets: TokenBucket;
   readonly #refused: TokenBucket;
   #draining = false;
+  /** Streams that were broken, and those of them that answered requests made up for. */
+  #broken = 0;
+  #madeUp = 0;
+  #failed = false;
   /** See `closeAnnounced`. */
   #requestsSeen = 0;
   #quietCalls = 0;
@@ -65,7 +74,8 @@ export class DownstreamSession extends Http2Connection implements ClientConnecti
     this.#idle = new Deadline(() => this.finish());
     this.#idle.set(limits.headTimeout, now);
     this.begin();
-    if (host.draining) this.announceEnd();
+    if (!host.budgets.admits(peer)) this.#refuse();
+    else if (host.draining) this.announceEnd();
   }
 
   // ClientConnection
@@ -102,6 +112,7 @@ export class DownstreamSession extends Http2Connection implements ClientConnecti
   protected accept(): DownstreamStream | null {
     if (this.streams.size < maxStreams) return new DownstreamStream(this);
     if (!this.#refused.take(monotonic())) this.connectionError(ResetCode.enhanceYourCalm);
+    else if (this.#refused.spent > freeFrames) this.#charge(1 / refusedBurst, 'refused streams');
     return null;
   }
 
@@ -121,11 +132,11 @@ export class DownstreamSession extends Http2Connection implements ClientConnecti
     const head = parseStreamHead(fields, endStream, limits);
     if (head === malformed) {
       this.sendReset(stream, ResetCode.protocolError);
-      this.streamBroken();
+      this.streamBroken(stream);
     } else if (!(head instanceof ParsedRequest)) {
       stream.refuse(head, streamRequestLine(fields));
       // Over HTTP/1.1 it would have cost the connection.
-      this.streamBroken();
+      this.streamBroken(stream);
     } else {
       const id = requestId();
       stream.begin(new Exchange(stream, this.peer, head, snapshots.current, id, Date.now(), monotonic()));
@@ -139,8 +150,62 @@ export class DownstreamSession extends Http2Connection implements ClientConnecti
     else this.#idle.set(this.host.limits.keepaliveTimeout, monotonic());
   }
 
-  protected streamBroken(): void {
-    if (!this.#resets.take(monotonic())) this.connectionError(ResetCode.enhanceYourCalm);
+  protected streamBroken(stream: DownstreamStream | null): void {
+    if (!this.#resets.take(monotonic())) {
+      this.connectionError(ResetCode.enhanceYourCalm);
+      return;
+    }
+    this.#broken++;
+    if (stream?.answering === true) return;
+    if (this.#unusedAnswers > 0) this.#madeUp++;
+    else this.#charge(1 / resetBurst, 'streams that were reset');
+  }
+
+  /** Requests that were answered and have not made up for a broken stream. */
+  get #unusedAnswers(): number {
+    return this.peer.requests - this.#broken - this.streams.size - this.#madeUp;
+  }
+
+  override closed(): void {
+    this.#chargeOpenStreams();
+    super.closed();
+  }
+
+  /** To end requests with their connection costs as much as to reset each. */
+  #chargeOpenStreams(): void {
+    if (this.streams.size === 0) return;
+    let unpaid = -Math.max(0, this.#unusedAnswers);
+    for (const stream of this.streams.values()) if (!(stream as DownstreamStream).answering) unpaid++;
+    if (unpaid > 0) this.host.budgets.charge(this.peer, unpaid / resetBurst, 'streams that were reset');
+  }
+
+  protected wasted(): void {
+    this.#charge(1 / controlBurst, 'frames that carry nothing');
+  }
+
+  override connectionError(code: number): void {
+    if (!this.#failed && !notTheClient.has(code)) {
+      this.#failed = true;
+      // ENHANCE_YOUR_CALM has a cause of its own, which was charged before.
+      const cause = code === ResetCode.enhanceYourCalm ? '' : 'connections that broke the protocol';
+      this.host.budgets.charge(this.peer, violationShare, cause);
+      this.#chargeOpenStreams();
+    }
+    super.connectionError(code);
+  }
+
+  /** The address pays, too. */
+  #charge(share: number, cause: string): void {
+    const { peer, host } = this;
+    if (this.#failed || host.budgets.charge(peer, share, cause)) return;
+    host.budgets.ended(peer);
+    this.connectionError(ResetCode.enhanceYourCalm);
+  }
+
+  /** Its address has used up its budget: nothing was read, and nothing is charged. */
+  #refuse(): void {
+    this.#failed = true;
+    this.connectionError(ResetCode.enhanceYourCalm);
   }
 
   protected settled(): void {}

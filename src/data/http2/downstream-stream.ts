@@ -18,6 +18,8 @@ export interface StreamOwner extends StreamConnection {
 /** One stream of a client's connection: a request and its answer. */
 export class DownstreamStream extends Http2Stream implements Downstream {
   declare readonly connection: StreamOwner;
+  /** The answer to its request has begun. */
+  answering = false;
   #exchange: Exchange | null = null;
   #sink: RequestBodySink | null = null;
   /** Null when the request has no body. */
@@ -153,6 +155,7 @@ export class DownstreamStream extends Http2Stream implements Downstream {
 
   sendHead(exchange: Exchange, bodyLength: number): void {
     exchange.headSent = true;
+    this.answering = true;
     const { head } = exchange;
     // Not a valid HTTP status (RFC 9110 15), though HTTP/1.1 can carry it.
     if (exchange.status > 599) exchange.status = 502;

@@ -6,7 +6,10 @@ import type { ListenerOptions } from './listener-options.ts';
 /** RFC 8737, section 4 */
 export const challengeProtocol = 'acme-tls/1';
 
-type HandshakeOptions = Pick<ListenerOptions, 'contextFor' | 'acceptsChallenges' | 'policy' | 'handshakeFailed'> & {
+type HandshakeOptions = Pick<
+  ListenerOptions,
+  'contextFor' | 'acceptsChallenges' | 'acceptsHttp2' | 'policy' | 'handshakeFailed'
+> & {
   readonly address: Pick<ListenerOptions['address'], 'http2'>;
 };
 
@@ -17,16 +20,19 @@ type HandshakeOptions = Pick<ListenerOptions, 'contextFor' | 'acceptsChallenges'
 export function handshakeCallbacks({
   contextFor,
   acceptsChallenges,
+  acceptsHttp2,
   handshakeFailed,
   policy,
   address,
 }: HandshakeOptions) {
-  const supported = address.http2 ? ['h2', 'http/1.1'] : ['http/1.1'];
   const challenged = new WeakSet<TLSSocket>();
   const named = new WeakSet<TLSSocket>();
   return {
     ALPNCallback(this: TLSSocket, { protocols }: { readonly protocols: readonly string[] }): string | undefined {
-      if (!protocols.includes(challengeProtocol)) return supported.find((protocol) => protocols.includes(protocol));
+      if (!protocols.includes(challengeProtocol)) {
+        if (address.http2 && protocols.includes('h2') && acceptsHttp2(this)) return 'h2';
+        return protocols.includes('http/1.1') ? 'http/1.1' : undefined;
+      }
       if (named.has(this) || !acceptsChallenges()) return undefined;
       challenged.add(this);
       return challengeProtocol;

@@ -37,6 +37,8 @@ export interface ListenerOptions {
   readonly handshakeFailed: (peerIp: string, reason: string, own: boolean) => void;
   /** Whether a plugin answers clients that speak `acme-tls/1`. */
   readonly acceptsChallenges: () => boolean;
+  /** Whether a TLS client may use HTTP/2, on a listener with `http2`. Checked in its handshake. */
+  readonly acceptsHttp2: (socket: Socket) => boolean;
   /** Whether TLS clients are asked for a certificate. Checked for each new connection. */
   readonly wantsClientCertificates: () => boolean;
   /** The OCSP response for a certificate (OCSP stapling; DER), for clients that request it; null: none is known. */

@@ -23,6 +23,7 @@ import { PassiveHealth } from '../balancer/passive-health.ts';
 import { BackendCalls } from '../calls/backend-calls.ts';
 import { LateExplainer } from '../explain/late-explainer.ts';
 import { DownstreamConnection } from '../http1/downstream-connection.ts';
+import { type AddressBudgets, workerAddressBudgets } from '../http2/address-budgets.ts';
 import { DownstreamSession } from '../http2/downstream-session.ts';
 import { PrefaceConnection } from '../http2/preface-connection.ts';
 import { clientAddress, plainIp } from '../listener/client-address.ts';
@@ -102,6 +103,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
   readonly snapshots: { readonly current: RuntimeSnapshot };
   readonly ports: number[] = [];
   readonly sockets: ListeningSocket[] = [];
+  readonly budgets: AddressBudgets;
   draining = false;
   /** The listeners are closed or about to be. */
   #closing = false;
@@ -160,6 +162,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
         log.warn('body memory is used up; answering 503 to requests whose bodies plugins read', { client }),
       ended: (refusals) => log.warn('body memory is available again', { refusals }),
     });
+    this.budgets = workerAddressBudgets(settings.http2BudgetPerClient, counters, log);
     const lost = (lines: number): void => {
       counters[Counter.logDropped]! += lines;
     };
@@ -193,6 +196,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
       log: this.#log,
       snapshots: this.snapshots,
       accept: (socket, address) => this.#accept(socket, address),
+      acceptsHttp2: (socket, address) => !this.budgets.active || this.budgets.admits(this.#client(socket, address)),
       refused: () => this.#counters[Counter.connectionsAccepted]!++,
       opened: (listener, address) => {
         this.#listeners.push(listener);
@@ -225,19 +229,21 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
   }
 
   #peer(socket: Socket, address: ListenAddress): DownstreamPeer {
-    const trusted = address.proxyProtocol && this.options.realIpHeader === 'proxy_protocol' ? this.#trusted : null;
-    const { ip: peerIp, port: peerPort } = clientAddress(socket, trusted);
     const port = socket.localPort ?? address.port;
     return new SocketPeer(address.ssl ? (socket as TLSSocket) : null, {
-      peerIp,
-      peerPort,
+      ...this.#client(socket, address),
       localIp: plainIp(socket.localAddress ?? address.ip),
       localPort: this.#boot.settings.portMaps[port] ?? port,
-      trusted: this.#trusted.has(peerIp),
       serial: ++this.#serial,
       calls: this.#calls,
       bodies: this.#bodies,
     });
+  }
+
+  #client(socket: Socket, address: ListenAddress): Pick<DownstreamPeer, 'peerIp' | 'peerPort' | 'trusted'> {
+    const proxies = address.proxyProtocol && this.options.realIpHeader === 'proxy_protocol' ? this.#trusted : null;
+    const { ip, port } = clientAddress(socket, proxies);
+    return { peerIp: ip, peerPort: port, trusted: this.#trusted.has(ip) };
   }
 
   // DownstreamHost

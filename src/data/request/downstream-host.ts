@@ -1,6 +1,7 @@
 import type { ErrorEntry } from '../../shared/errors.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
 import type { Refusal } from '../answer/gateway-answer.ts';
+import type { AddressBudgets } from '../http2/address-budgets.ts';
 import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
 import type { ClientConnection, DownstreamHandler } from './downstream.ts';
 import type { DownstreamPeer, Exchange } from './exchange.ts';
@@ -43,6 +44,8 @@ export interface DownstreamHost {
   readonly snapshots: { readonly current: RuntimeSnapshot };
   /** True while the node stops: connections close after the answer in flight. */
   readonly draining: boolean;
+  /** What an address may cost over HTTP/2. */
+  readonly budgets: AddressBudgets;
   closed(connection: ClientConnection): void;
   /** Logs an uncaught exception. The exchange is answered with 500; without one, the connection ends. */
   unexpected(exchange: Exchange | null, error: unknown): void;

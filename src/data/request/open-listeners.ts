@@ -15,13 +15,16 @@ export interface ListenersParts {
   readonly snapshots: { readonly current: RuntimeSnapshot };
   /** Null: the socket needs no owner. */
   readonly accept: (socket: Socket, address: ListenAddress) => SocketOwner | null;
+  /** Whether a TLS client may use HTTP/2. */
+  readonly acceptsHttp2: (socket: Socket, address: ListenAddress) => boolean;
   /** A connection was closed because the worker has too many. */
   readonly refused: () => void;
   readonly opened: (listener: Listener, address: ListenAddress) => void;
 }
 
 /** Listens on every proxy address, one after the other. Rejects with one clear line when it cannot. */
-export async function openListeners({ boot, log, snapshots, accept, refused, opened }: ListenersParts): Promise<void> {
+export async function openListeners(parts: ListenersParts): Promise<void> {
+  const { boot, log, snapshots, accept, acceptsHttp2, refused, opened } = parts;
   const { settings } = boot;
   const noCertificate = throttledLog(1_000, (reason, suppressed) =>
     log.error('a TLS client could not be shown its certificate', { reason, suppressed }),
@@ -52,6 +55,7 @@ export async function openListeners({ boot, log, snapshots, accept, refused, ope
       choosesByKeyType: () => snapshots.current.choosesByKeyType,
       handshakeFailed: (peer, reason, own) => (own ? noCertificate(reason) : unfinished(`${peer}: ${reason}`)),
       acceptsChallenges: () => snapshots.current.globalPlan.certificate.length > 0,
+      acceptsHttp2: (socket) => acceptsHttp2(socket, address),
       wantsClientCertificates: () => snapshots.current.wantsClientCertificates,
       ocspResponse: (certificate) => snapshots.current.ocspResponse(certificate),
       needsServerNames: () => snapshots.current.routesByServerName,

@@ -193,6 +193,8 @@ export interface Settings {
   /** Bytes; 0 is unlimited. */
   readonly bodyMemory: number;
   readonly bodyMemoryPerClient: number;
+  /** Budgets of connections that one client address has over HTTP/2; 0: unlimited. */
+  readonly http2BudgetPerClient: number;
   /** Bytes per second; 0: no minimum. */
   readonly clientBodyMinRate: number;
   /** `worker_timeout`, milliseconds; 0 is off. */

@@ -29,6 +29,8 @@ export const Counter = Object.freeze({
   shed: 13,
   /** Client connections of streams: TCP, TLS or UDP. */
   streamsAccepted: 14,
+  /** HTTP/2 connections refused or ended because the budget of their address was used up. */
+  http2Refused: 15,
   /** Gauges. */
   connectionsActive: 16,
   /** Client connections with a request in flight. */

@@ -52,6 +52,8 @@ export abstract class ConnectionSender implements StreamConnection, Flushable {
 
   /** A stream is no longer in `streams`. */
   protected abstract removed(stream: Http2Stream): void;
+  /** The peer has reset a stream, or made us reset it. Null: it was not opened, or is closed already. */
+  protected abstract streamBroken(stream: Http2Stream | null): void;
   /** A part of a message was sent or received. */
   protected abstract carried(): void;
 
@@ -285,6 +287,7 @@ export abstract class ConnectionSender implements StreamConnection, Flushable {
       } else if (++stream.stalledSweeps >= stalledSweeps) {
         this.sendReset(stream, ResetCode.cancel);
         stream.onReset(ResetCode.cancel, false);
+        this.streamBroken(stream);
       }
     }
     if (watched) this.#sweep.set(this.#sendTimeout / stalledSweeps, monotonic());

@@ -10,8 +10,11 @@ import type { Http2Stream } from './stream.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** Frames that carry nothing and cost an answer or a look: burst, and rate per second. */
-const controlBurst = 500;
+export const controlBurst = 500;
 const controlRate = 50;
+
+/** Frames that a connection may waste without a further look: about what it cost to open it. */
+export const freeFrames = 64;
 
 const none: Uint8Array = new Uint8Array(0);
 
@@ -55,8 +58,8 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
   protected abstract settled(): void;
   /** The peer has sent GOAWAY: streams above `lastStream` were not processed. */
   protected abstract goingAway(lastStream: number, code: number): void;
-  /** The peer has reset a stream, or made us reset it. */
-  protected abstract streamBroken(): void;
+  /** The peer has sent a frame that carries nothing, and more of them than any needs that were not made up for. */
+  protected abstract wasted(): void;
 
   /** Useful work makes up for frames that carry nothing. */
   protected carried(): void {
@@ -165,7 +168,7 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
     if (stream === null) {
       this.closedStreams.closed(id, ClosedBy.us);
       this.output.reset(id, dependency === id ? ResetCode.protocolError : ResetCode.refusedStream);
-      if (dependency === id) this.streamBroken();
+      if (dependency === id) this.streamBroken(null);
       return;
     }
     this.register(stream, id);
@@ -181,7 +184,7 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
     else if (how === ClosedBy.end) this.connectionError(ResetCode.streamClosed);
     else if (how === ClosedBy.peer) {
       this.output.reset(id, ResetCode.streamClosed);
-      this.streamBroken();
+      this.streamBroken(null);
     } else this.#control();
   }
 
@@ -207,7 +210,7 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
     if (stream.closed) return;
     this.sendReset(stream, code);
     stream.onReset(code, false);
-    this.streamBroken();
+    this.streamBroken(stream);
   }
 
   priority(id: number, dependency: number): void {
@@ -225,7 +228,7 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
     }
     this.forget(stream, ClosedBy.peer);
     stream.onReset(code, true);
-    this.streamBroken();
+    this.streamBroken(stream);
   }
 
   settings(bytes: Uint8Array, start: number, end: number): void {
@@ -305,6 +308,7 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
 
   #control(): void {
     if (!this.#controls.take(monotonic())) this.connectionError(ResetCode.enhanceYourCalm);
+    else if (this.#controls.spent > freeFrames) this.wasted();
   }
 }
 

@@ -21,6 +21,17 @@ test('never allows more than the burst at once', () => {
   );
 });
 
+test('says how many tokens were taken and not made up for', () => {
+  const allowance = new TokenBucket(3, 1, 0);
+  allowance.take(0);
+  allowance.take(0);
+  assert.equal(allowance.spent, 2);
+  allowance.credit();
+  assert.equal(allowance.spent, 1);
+  allowance.take(1000);
+  assert.equal(allowance.spent, 1);
+});
+
 test('a credit adds tokens, up to the burst', () => {
   const allowance = new TokenBucket(1, 0, 0);
   assert.equal(allowance.take(0), true);

@@ -22,6 +22,11 @@ export class TokenBucket {
     return true;
   }
 
+  /** Tokens that were taken and are not made up for, at the last `take`. */
+  get spent(): number {
+    return this.#burst - this.#left;
+  }
+
   /** Useful work adds a token for messages that carry nothing. */
   credit(): void {
     if (this.#left < this.#burst) this.#left++;

@@ -178,6 +178,11 @@ export const listeners = {
     '32m',
     'Maximum part of `body_memory` for one client address. The addresses of an IPv6 /64 count as one. 0: half of `body_memory`.',
   ),
+  http2_budget_per_client: own(
+    integer(0, 100_000),
+    '10',
+    'What one client address may cost a worker over HTTP/2 beyond ordinary requests, in budgets of a connection; a tenth of it comes back each second. The addresses of an IPv6 /64 count as one, and `trusted_ips` are exempt. 0: unlimited.',
+  ),
   client_body_min_rate: own(
     integer(0, 1_000_000_000),
     '256',

@@ -108,6 +108,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     overloadHeap: values.overload_heap,
     bodyMemory: values.body_memory,
     bodyMemoryPerClient: values.body_memory_per_client,
+    http2BudgetPerClient: values.http2_budget_per_client,
     clientBodyMinRate: values.client_body_min_rate,
     workerTimeout: values.worker_timeout,
     workerMaxHeapSize: values.worker_max_heap_size,

@@ -50,7 +50,8 @@ export function clientGroup(ip: string): string {
   return addressGroup(ip, clientPrefix);
 }
 
-function siteOf(group: string): string {
+/** The site of a client's group: a /48 network of IPv6, else the group itself. */
+export function clientSite(group: string): string {
   return group.endsWith(`::/${clientPrefix}`) ? addressGroup(group.slice(0, group.indexOf('/')), sitePrefix) : group;
 }
 
@@ -123,7 +124,7 @@ export class FairQueue {
   #group(name: string): Group {
     let group = this.#groups.get(name);
     if (group === undefined) {
-      group = { name, site: this.#site(siteOf(name)), waiting: new Set(), running: 0 };
+      group = { name, site: this.#site(clientSite(name)), waiting: new Set(), running: 0 };
       group.site.groups++;
       this.#groups.set(name, group);
     }
