@@ -179,7 +179,7 @@ export class DownstreamSession extends Http2Connection implements ClientConnecti
     if (unpaid > 0) this.host.budgets.charge(this.peer, unpaid / resetBurst, 'streams that were reset');
   }
 
-  protected wasted(): void {
+  protected override wasted(): void {
     this.#charge(1 / controlBurst, 'frames that carry nothing');
   }
 

@@ -208,8 +208,6 @@ export class UpstreamSession extends Http2Connection implements StreamHost {
   /** What a backend breaks costs it requests, and nothing else. */
   protected streamBroken(): void {}
 
-  protected wasted(): void {}
-
   protected override removed(stream: Http2Stream): void {
     super.removed(stream);
     this.released();

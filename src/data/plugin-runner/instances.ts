@@ -1,10 +1,11 @@
+import { createRequire } from 'node:module';
 import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
 import type { EntityAccess } from '../../plugin-sdk/entity-access.ts';
 import type { LimitTools } from '../../plugin-sdk/limits.ts';
 import type { PluginPhases } from '../../plugin-sdk/phases.ts';
 import type { PluginLogger, PluginNode, PluginSettings, PluginTools } from '../../plugin-sdk/tools.ts';
 import type { ZoneRequest } from '../../plugin-sdk/zones.ts';
-import { createLimitTools, type Lease, type LeaseRequest } from '../../shared/limits/limit-tools.ts';
+import type { Lease, LeaseRequest } from '../../shared/limits/limit-tools.ts';
 import { rejectVaultReferences } from '../../shared/plugin-loader/reject-vault-references.ts';
 import { entityMark, PluginPhase } from '../../shared/zones/worker-vitals.ts';
 import { currentRequestId, enterCall, leaveCall } from './current-request.ts';
@@ -87,13 +88,27 @@ function toolsFor(
     settings: host.settings,
     entities: host.entities,
     get limits() {
-      limits ??= createLimitTools({ worker: host.node.worker, zone, lease: (wishes) => host.lease(wishes) });
+      limits ??= limitTools().createLimitTools({
+        worker: host.node.worker,
+        zone,
+        lease: (wishes) => host.lease(wishes),
+      });
       return limits;
     },
     zone,
     count: (name: string, by = 1) => host.count(plugin.name, name, by, instanceId),
     background: (message: unknown) => host.background(plugin.name, message),
   });
+}
+
+type Limits = typeof import('../../shared/limits/limit-tools.ts');
+
+let limitModule: Limits | null = null;
+
+/** Loaded by the first plugin that limits anything. */
+function limitTools(): Limits {
+  limitModule ??= createRequire(import.meta.url)('../../shared/limits/limit-tools.ts') as Limits;
+  return limitModule;
 }
 
 /**

@@ -24,8 +24,7 @@ import { BackendCalls } from '../calls/backend-calls.ts';
 import { LateExplainer } from '../explain/late-explainer.ts';
 import { DownstreamConnection } from '../http1/downstream-connection.ts';
 import { type AddressBudgets, workerAddressBudgets } from '../http2/address-budgets.ts';
-import { DownstreamSession } from '../http2/downstream-session.ts';
-import { PrefaceConnection } from '../http2/preface-connection.ts';
+import type { http2Connection } from '../http2/http2-connection.ts';
 import { clientAddress, plainIp } from '../listener/client-address.ts';
 import { closeWhenIdle } from '../listener/close-when-idle.ts';
 import type { Listener } from '../listener/listener.ts';
@@ -119,6 +118,8 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
   readonly #bodies: BodyBudget;
   readonly #connections = new Set<ClientConnection>();
   readonly #listeners: Listener[] = [];
+  /** Null: no listener speaks HTTP/2. */
+  #http2: typeof http2Connection | null = null;
   #serial = 0;
   #drained: (() => void) | null = null;
 
@@ -191,6 +192,9 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
   }
 
   async listen(): Promise<void> {
+    if (this.#boot.settings.proxyListen.some(({ http2 }) => http2)) {
+      this.#http2 = (await import('../http2/http2-connection.ts')).http2Connection;
+    }
     await openListeners({
       boot: this.#boot,
       log: this.#log,
@@ -214,12 +218,8 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
     this.#counters[Counter.connectionsHandled]!++;
     this.#counters[Counter.connectionsActive]!++;
     const peer = this.#peer(socket, address);
-    if (!address.http2) return this.#track(new DownstreamConnection(socket, peer, this));
-    if (!address.ssl) return this.#track(new PrefaceConnection(socket, peer, this));
-    // A socket that has closed already cannot carry a session.
-    if ((socket as TLSSocket).alpnProtocol !== 'h2' || socket.destroyed)
-      return this.#track(new DownstreamConnection(socket, peer, this));
-    return this.#track(new DownstreamSession(socket, peer, this));
+    if (!address.http2 || this.#http2 === null) return this.#track(new DownstreamConnection(socket, peer, this));
+    return this.#track(this.#http2(socket, address, peer, this));
   }
 
   #track<T extends ClientConnection>(connection: T): T {

@@ -4,6 +4,7 @@ import type { Row } from '../../shared/entities/entity.ts';
 import { number, shownRow, text, texts } from '../../shared/entities/row-fields.ts';
 import { hostHeader } from '../../shared/util/net/host-header.ts';
 import type { RuntimeTarget } from '../balancer/runtime-target.ts';
+import { loadUpstreamSessions } from '../http2/load-upstream-sessions.ts';
 import type { RuntimeService, RuntimeUpstream, UpstreamTls } from './runtime.ts';
 
 /** A service in the snapshot. The parts from other entities are replaced in place when they change. */
@@ -29,6 +30,7 @@ export class LiveService implements RuntimeService {
     this.name = text(row, 'name');
     this.protocol = (text(row, 'protocol') ?? 'http') as RuntimeService['protocol'];
     this.http2 = this.protocol === 'grpc' || this.protocol === 'grpcs';
+    if (this.http2) loadUpstreamSessions();
     this.host = serviceHost(row);
     this.port = number(row, 'port', 80);
     this.path = text(row, 'path');

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import type { RuntimeTarget } from '../balancer/runtime-target.ts';
-
-import { UpstreamSessions } from '../http2/upstream-sessions.ts';
+import { loadUpstreamSessions } from '../http2/load-upstream-sessions.ts';
 import type { UpstreamTls } from '../snapshot/runtime.ts';
 import { Pool, type PoolOptions } from './pool.ts';
 import type { ResponseListener, UpstreamSource } from './upstream-link.ts';
@@ -45,7 +44,7 @@ export class Pools {
     if (pool === undefined) {
       this.#sweep();
       const serverName = tls !== null && isIP(host) === 0 ? host : '';
-      const Source = http2 ? UpstreamSessions : Pool;
+      const Source = http2 ? loadUpstreamSessions().UpstreamSessions : Pool;
       pool = new Source({ ip, port, tls, serverName }, this.#options, this.#listener);
       this.#pools.set(key, pool);
     }

@@ -59,7 +59,7 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
   /** The peer has sent GOAWAY: streams above `lastStream` were not processed. */
   protected abstract goingAway(lastStream: number, code: number): void;
   /** The peer has sent a frame that carries nothing, and more of them than any needs that were not made up for. */
-  protected abstract wasted(): void;
+  protected wasted(): void {}
 
   /** Useful work makes up for frames that carry nothing. */
   protected carried(): void {
