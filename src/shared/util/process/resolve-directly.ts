@@ -2,6 +2,14 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 
 const packageFolder = new URL('../../../../', import.meta.url).href;
+const nothing = new URL('./nothing.ts', import.meta.url).href;
+
+/**
+ * Modules of zod that export its messages in all languages, 64 modules. An empty module is loaded instead: zod imports the English ones
+ * by their own name.
+ */
+const localesOf = ['zod/v4/core/index.js', 'zod/v4/classic/external.js'];
+
 let registered = false;
 
 /**
@@ -13,34 +21,44 @@ let registered = false;
 export function resolveDirectly(): void {
   if (registered) return;
   registered = true;
-  const folders = directFolders();
+  const { own, dependencies } = directFolders();
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const { parentURL, conditions } = context;
       const isRelative = specifier.startsWith('./') || specifier.startsWith('../');
-      if (
-        isRelative &&
-        parentURL !== undefined &&
-        (specifier.endsWith('.ts') || specifier.endsWith('.js')) &&
-        folders.some((folder) => parentURL.startsWith(folder)) &&
-        conditions.includes('import')
-      ) {
-        return { url: new URL(specifier, parentURL).href, shortCircuit: true };
+      const isModule = specifier.endsWith('.ts') || specifier.endsWith('.js');
+      if (!isRelative || !isModule || parentURL === undefined || !conditions.includes('import')) {
+        return nextResolve(specifier, context);
       }
-      return nextResolve(specifier, context);
+      const isOwn = own.some((folder) => parentURL.startsWith(folder));
+      if (!isOwn && !dependencies.some((folder) => parentURL.startsWith(folder)))
+        return nextResolve(specifier, context);
+      if (!isOwn && isLocales(specifier, parentURL))
+        return { url: nothing, format: formatOf(nothing), shortCircuit: true };
+      const url = new URL(specifier, parentURL).href;
+      // Those of a dependency may be CommonJS.
+      return isOwn ? { url, format: formatOf(url), shortCircuit: true } : { url, shortCircuit: true };
     },
   });
 }
 
+function isLocales(specifier: string, parentURL: string): boolean {
+  return specifier === '../locales/index.js' && localesOf.some((module) => parentURL.endsWith(module));
+}
+
+/** Saves Node the search for the package.json that says it. */
+function formatOf(url: string): string {
+  return url.endsWith('.ts') ? 'module-typescript' : 'module';
+}
+
 /** The gateway's own modules, and its dependencies where npm installs them: in the folder of the package or next to it. */
-function directFolders(): readonly string[] {
+function directFolders(): { readonly own: readonly string[]; readonly dependencies: readonly string[] } {
   const { dependencies } = JSON.parse(readFileSync(new URL('package.json', packageFolder), 'utf8')) as {
     readonly dependencies: Readonly<Record<string, string>>;
   };
   const within = (path: string): string => new URL(path, packageFolder).href;
-  return [
-    within('src/'),
-    within('dist/'),
-    ...Object.keys(dependencies).flatMap((name) => [within(`node_modules/${name}/`), within(`../${name}/`)]),
-  ];
+  return {
+    own: [within('src/'), within('dist/')],
+    dependencies: Object.keys(dependencies).flatMap((name) => [within(`node_modules/${name}/`), within(`../${name}/`)]),
+  };
 }

@@ -1,0 +1,2 @@
+/** Loaded instead of parts of dependencies that the gateway does not use (resolve-directly.ts). */
+export {};
