@@ -17,6 +17,7 @@ import { knownDataPlanes } from '../control/hybrid/known-data-planes.ts';
 import type { HybridFacts } from '../control/metrics/hybrid-families.ts';
 import type { Store } from '../control/store/store.ts';
 import { createNodeFacts } from '../control/supervisor/node-facts.ts';
+import type { Plugin } from '../plugin-sdk/define-plugin.ts';
 import { logLevels } from '../shared/settings/definitions/general.ts';
 import type { LogLevel, Settings } from '../shared/settings/settings.ts';
 import { NodeVitals } from '../shared/zones/worker-vitals.ts';
@@ -75,11 +76,12 @@ export class NodeListeners {
   /** The Admin API, the dashboard in front of it, and the portal. */
   async startAdmin(): Promise<readonly RunningListener[]> {
     const { adminGuiListen, portalListen } = this.#dependencies.settings;
-    const parts = createAdminParts(this.#dependencies, this.#options);
+    const options = { ...this.#options, pluginAdminRoutes: await pluginAdminRoutes(this.#node.data.plugins) };
+    const parts = createAdminParts(this.#dependencies, options);
     const listeners: RunningListener[] = [];
     const starts: (readonly [addresses: number, start: () => Promise<RunningListener>])[] = [
-      [1, () => startAdmin(this.#dependencies, this.#options, parts)],
-      [adminGuiListen.length, () => startDashboard(this.#dependencies, this.#options, parts)],
+      [1, () => startAdmin(this.#dependencies, options, parts)],
+      [adminGuiListen.length, () => startDashboard(this.#dependencies, options, parts)],
       [portalListen.length, () => this.#startPortal()],
     ];
     for (const [addresses, start] of starts) {
@@ -194,7 +196,7 @@ function adminOptionsOf(node: ConfiguredNode): AdminOptions {
     catalog: data.catalog,
     plugins: data.plugins,
     log: logs.admin,
-    pluginAdminRoutes: data.pluginAdminRoutes,
+    pluginAdminRoutes: new Map(),
     pluginBackground: (plugin, message) => background.handle(plugin, message),
     pluginBroadcast: (plugin, message) => messages.send(plugin, message),
     pluginZone: (instance, name) => zones.find(instance, name),
@@ -202,6 +204,14 @@ function adminOptionsOf(node: ConfiguredNode): AdminOptions {
     inherited: options.inherited,
     ...sharedLogLevel(node),
   };
+}
+
+/** Paths that plugins add to the Admin API, by plugin. Nothing before it needs them. */
+async function pluginAdminRoutes(plugins: ReadonlyMap<string, Plugin>): Promise<AdminOptions['pluginAdminRoutes']> {
+  const loaded = await Promise.all(
+    [...plugins.values()].map(async (plugin) => [plugin.name, await plugin.loadAdminRoutes()] as const),
+  );
+  return new Map(loaded.flatMap(([name, routes]) => (routes === null ? [] : [[name, routes] as const])));
 }
 
 /** Null: the node is no control plane. */

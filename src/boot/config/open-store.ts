@@ -5,7 +5,6 @@ import type { DataPlaneStore } from '../../control/hybrid/contract.ts';
 import type { PublisherLog } from '../../control/publish/publisher-options.ts';
 import { createStore, type StoreLog } from '../../control/store/create-store.ts';
 import type { FeedPosition, Store } from '../../control/store/store.ts';
-import type { PluginAdminRoutes } from '../../plugin-sdk/admin-routes.ts';
 import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
 import type { PluginCatalog } from '../../shared/entities/plugin-catalog.ts';
 import { createEntityRegistry, type EntityRegistry } from '../../shared/entities/registry.ts';
@@ -25,8 +24,6 @@ export interface OpenedStore {
   readonly entities: EntityRegistry;
   readonly catalog: PluginCatalog;
   readonly plugins: ReadonlyMap<string, Plugin>;
-  /** Paths that plugins add to the Admin API, by plugin. */
-  readonly pluginAdminRoutes: ReadonlyMap<string, PluginAdminRoutes['adminRoutes']>;
 }
 
 export interface StoreOptions {
@@ -49,11 +46,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const ofNode = withDatabase ? [] : [loadedConfigs];
   const entities = createEntityRegistry(catalog, [...ofPlugins.flat(), ...ofNode]);
   const { definitions } = entities;
-  const routes = await Promise.all(
-    [...plugins.values()].map(async (plugin) => [plugin.name, await plugin.loadAdminRoutes()] as const),
-  );
-  const pluginAdminRoutes = new Map(routes.flatMap(([name, one]) => (one === null ? [] : [[name, one] as const])));
-  const known = { entities, catalog, plugins, pluginAdminRoutes, link: null, shared: true };
+  const known = { entities, catalog, plugins, link: null, shared: true };
   if (settings.role === 'data_plane') {
     const link = await openLink(options, entities);
     return { ...known, store: link, link };
