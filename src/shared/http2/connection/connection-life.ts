@@ -5,6 +5,7 @@ import { Deadline } from '../../util/time/deadlines.ts';
 import { initialWindow, maxStreamId, preface, ResetCode, Setting } from '../frames/codes.ts';
 import type { FrameReader } from '../frames/frame-reader.ts';
 import { ConnectionSender } from './connection-sender.ts';
+import { gathered } from './gathered-data.ts';
 import { type Http2Stream, streamWindow } from './stream.ts';
 
 /** What the two sides set differently. */
@@ -31,6 +32,11 @@ const settingsTimeout = 10_000;
 const lingerTimeout = 2_000;
 /** Bytes that are read and dropped meanwhile. */
 const lingerBytes = 1_048_576;
+/** A read of this many bytes is a part of a long body: what it causes waits for the other reads of the turn. */
+const minLongRead = 8_192;
+/** Bytes of output that may wait for that. */
+const maxDelayed = 1_024;
+
 /** How a connection begins and ends. */
 export abstract class ConnectionLife extends ConnectionSender implements SocketOwner {
   protected abstract readonly reader: FrameReader;
@@ -53,8 +59,6 @@ export abstract class ConnectionLife extends ConnectionSender implements SocketO
     this.options = options;
   }
 
-  /** Everything that was read has been looked at. */
-  protected abstract readComplete(): void;
   /** The socket is closed, and all streams are. */
   protected abstract lost(): void;
   /** Code of the side threw outside of any stream. */
@@ -157,16 +161,22 @@ export abstract class ConnectionLife extends ConnectionSender implements SocketO
       this.#dropped += length;
       return this.#dropped <= lingerBytes;
     }
+    let later = false;
     try {
       this.reader.read(bytes, 0, length);
-      this.readComplete();
+      // More is likely to follow. TLS may pass on the head of a frame by itself.
+      const more = length >= minLongRead || gathered.scheduled;
+      later = more && this.options.server && this.output.size < maxDelayed;
+      if (later) gathered.passOnLater();
+      else gathered.passOn();
     } catch (error) {
       this.unexpected(error);
       this.connectionError(ResetCode.internalError);
     }
     if (!this.reader.inHeaders) this.#headDeadline.clear();
     else if (!this.#headDeadline.pending) this.#headDeadline.set(this.options.headTimeout, monotonic());
-    this.flush();
+    if (later) this.flushSoon();
+    else this.flush();
     return this.#ended || this.mayRead();
   }
 

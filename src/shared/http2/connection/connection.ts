@@ -6,6 +6,7 @@ import { HeaderList } from '../hpack/header-list.ts';
 import { HpackDecoder } from '../hpack/hpack-decoder.ts';
 import { ClosedBy } from './closed-streams.ts';
 import { ConnectionLife, type ConnectionOptions } from './connection-life.ts';
+import { gathered } from './gathered-data.ts';
 import type { Http2Stream } from './stream.ts';
 import { TokenBucket } from './token-bucket.ts';
 
@@ -15,8 +16,6 @@ const controlRate = 50;
 
 /** Frames that a connection may waste without a further look: about what it cost to open it. */
 export const freeFrames = 64;
-
-const none: Uint8Array = new Uint8Array(0);
 
 /** The head that is being read: it is used up before the next one is, so all connections share it. */
 const fields = new HeaderList();
@@ -35,11 +34,6 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
   /** The stream of the DATA frame that is being read; null: its bytes are dropped. */
   #dataStream: Http2Stream | null = null;
   #dataLength = 0;
-  /** Data of one stream that was read and not passed on yet; null: none. */
-  #gathering: Http2Stream | null = null;
-  #gathered: Uint8Array = none;
-  #gatherStart = 0;
-  #gatherEnd = 0;
 
   constructor(socket: Socket, options: ConnectionOptions) {
     super(socket, options);
@@ -93,35 +87,22 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
     }
   }
 
-  /**
-   * Frames of one stream tend to follow each other in a read: their data is moved together, over the heads between them, so that
-   * it is passed on, and sent to the backend, as one piece.
-   */
   dataPiece(bytes: Uint8Array, start: number, end: number): void {
     const stream = this.#dataStream;
-    if (stream === null || stream.closed) return;
-    if (this.#gathering === stream && this.#gathered === bytes) {
-      bytes.copyWithin(this.#gatherEnd, start, end);
-      this.#gatherEnd += end - start;
-      return;
-    }
-    this.readComplete();
-    this.#gathering = stream;
-    this.#gathered = bytes;
-    this.#gatherStart = start;
-    this.#gatherEnd = end;
+    if (stream !== null && !stream.closed) gathered.add(this, stream, bytes, start, end);
   }
 
-  /** Passes on the data that was gathered. */
-  protected readComplete(): void {
-    const stream = this.#gathering;
-    if (stream === null) return;
-    const bytes = this.#gathered;
-    this.#gathering = null;
-    this.#gathered = none;
+  /** Data that was gathered. */
+  takeData(stream: Http2Stream, bytes: Uint8Array, size: number): void {
     if (stream.closed) return;
-    const wrong = stream.receiveData(bytes, this.#gatherStart, this.#gatherEnd);
-    if (wrong >= 0) this.#break(stream, wrong);
+    try {
+      const wrong = stream.receiveData(bytes, 0, size);
+      if (wrong >= 0) this.#break(stream, wrong);
+    } catch (error) {
+      // It can happen while another connection is being read, which must not pay for it.
+      this.unexpected(error);
+      this.connectionError(ResetCode.internalError);
+    }
   }
 
   dataEnds(padding: number, endStream: boolean): void {
@@ -129,14 +110,14 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
     else if (!endStream) this.#control();
     const stream = this.#dataStream;
     this.#dataStream = null;
-    if (endStream) this.readComplete();
+    if (endStream) gathered.passOn();
     if (stream === null || stream.closed) return;
     const wrong = stream.receiveDataEnd(padding, endStream);
     if (wrong >= 0) this.#break(stream, wrong);
   }
 
   headers(id: number, bytes: Uint8Array, start: number, end: number, endStream: boolean, dependency: number): void {
-    this.readComplete();
+    gathered.passOn();
     const { maxHeaderListSize, maxHeaderCount, server } = this.options;
     fields.begin(maxHeaderListSize, maxHeaderCount);
     if (!this.#decoder.decode(bytes, start, end, fields)) {
@@ -219,7 +200,7 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
   }
 
   reset(id: number, code: number): void {
-    this.readComplete();
+    gathered.passOn();
     const stream = this.streams.get(id);
     if (stream === undefined) {
       if (this.#isIdle(id)) this.connectionError(ResetCode.protocolError);
@@ -271,7 +252,7 @@ export abstract class Http2Connection extends ConnectionLife implements FrameHan
   }
 
   goaway(lastStream: number, code: number): void {
-    this.readComplete();
+    gathered.passOn();
     this.#control();
     this.goingAway(lastStream, code);
   }

@@ -15,13 +15,13 @@ export function flushLater(connection: Flushable): void {
 }
 
 function flushAll(): void {
-  const all = waiting;
-  waiting = [];
   let at = 0;
   try {
-    while (at < all.length) (all[at++] as Flushable).flush();
+    // Also those that are added meanwhile.
+    while (at < waiting.length) (waiting[at++] as Flushable).flush();
   } finally {
+    waiting = waiting.slice(at);
     // The others do not pay for an error of one.
-    while (at < all.length) flushLater(all[at++] as Flushable);
+    if (waiting.length > 0) setImmediate(flushAll);
   }
 }
