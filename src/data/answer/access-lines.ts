@@ -3,6 +3,7 @@ import { type LogSink, openLogSink } from '../../shared/logs/log-sink.ts';
 import { isoTime, localTime, seconds } from '../../shared/logs/log-times.ts';
 import type { LogFormat } from '../../shared/settings/kinds/log-format.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
+import { flatText } from '../../shared/util/bytes/flat-text.ts';
 import { type DownstreamPeer, drawOf, type Exchange } from '../request/exchange.ts';
 import { exchangeVariable } from './access-variables.ts';
 
@@ -71,7 +72,7 @@ function remember(make: Formatter<Exchange>): Formatter<Exchange> {
     const { block } = x.head;
     const known = peer.logged;
     if (known !== null && known.plan === plan && known.block === block) return known.text;
-    const text = make(x);
+    const text = flatText(make(x));
     if (block.length <= maxKeptLength) peer.logged = { block, plan, text };
     return text;
   };

@@ -12,7 +12,6 @@ import {
 } from '../../shared/settings/kinds/log-variables.ts';
 import { utf8AsLatin1 } from '../../shared/util/bytes/latin1.ts';
 import { hostName } from '../../shared/util/net/host-header.ts';
-import { monotonic } from '../../shared/util/time/clock.ts';
 import {
   remoteUser,
   upstreamAddresses,
@@ -20,7 +19,7 @@ import {
   upstreamStatuses,
   upstreamTimes,
 } from '../attempt/upstream-fields.ts';
-import type { Exchange } from '../request/exchange.ts';
+import { type Exchange, endOf } from '../request/exchange.ts';
 import { requestBytes, responseBytes } from './log-record.ts';
 import { sentBlock } from './response-head.ts';
 
@@ -93,8 +92,9 @@ const variables: Readonly<Record<LogVariable, Variable<Exchange>>> = {
   http2: clean((x) => (x.head.httpVersion !== '2' ? '' : x.peer.scheme === 'https' ? 'h2' : 'h2c')),
   https: clean((x) => (x.peer.scheme === 'https' ? 'on' : '')),
   is_args: clean((x) => (x.head.hasQuery ? '?' : '')),
-  kong_latency: clean(({ upstreamStartedMono: asked, startedMono }) => {
-    return `${Math.round((asked > 0 ? asked : monotonic()) - startedMono)}`;
+  kong_latency: clean((x) => {
+    const asked = x.upstreamStartedMono;
+    return `${Math.round((asked > 0 ? asked : endOf(x)) - x.startedMono)}`;
   }),
   kong_request_id: clean(id),
   msec: clean((x) => seconds(x.startedAt)),
@@ -110,7 +110,7 @@ const variables: Readonly<Record<LogVariable, Variable<Exchange>>> = {
   request_id: clean(id),
   request_length: clean((x) => `${requestBytes(x)}`),
   request_method: clean((x) => x.head.method),
-  request_time: clean((x) => seconds(monotonic() - x.startedMono)),
+  request_time: clean((x) => seconds(endOf(x) - x.startedMono)),
   request_uri: given(target),
   response_source: clean((x) => (x.responseSource === 'upstream' ? 'upstream' : 'kong')),
   route: named((x) => x.route?.name ?? x.route?.id ?? null),

@@ -4,8 +4,7 @@ import { isSecretArgument, maskedTarget, redacted, shownField } from '../../shar
 import { utf8FromLatin1 } from '../../shared/util/bytes/latin1.ts';
 import { hostName } from '../../shared/util/net/host-header.ts';
 import { cachedOmitNulls, omitNulls } from '../../shared/util/omit-nulls.ts';
-import { monotonic } from '../../shared/util/time/clock.ts';
-import type { Exchange } from '../request/exchange.ts';
+import { type Exchange, endOf } from '../request/exchange.ts';
 import { queryArguments } from '../request/query-arguments.ts';
 import { sentBlock, statusText } from './response-head.ts';
 import { shownRouteRow } from './route-row.ts';
@@ -92,7 +91,7 @@ export function upstreamStatus(x: Exchange): string {
   return statuses.join(', ');
 }
 
-interface Latencies {
+export interface Latencies {
   readonly request: number;
   readonly kong: number;
   readonly proxy: number;
@@ -142,7 +141,10 @@ function listOrNull(list: readonly string[]): readonly string[] | null {
 }
 
 /** A name with one value has the value itself. Values that are UTF-8 are decoded. */
-export function maskedHeaders({ plan }: Exchange, block: string): Readonly<Record<string, string | readonly string[]>> {
+export function maskedHeaders(
+  { plan }: Pick<Exchange, 'plan'>,
+  block: string,
+): Readonly<Record<string, string | readonly string[]>> {
   const result: Record<string, string | string[]> = Object.create(null);
   eachHeader(block, (name, value) => {
     const shown = utf8FromLatin1(shownField(name, value, plan));
@@ -170,14 +172,14 @@ export function shownArguments(query: string, own: ReadonlySet<string>): Readonl
   return result;
 }
 
-/** Measurements of a finished exchange; its end is when this object is made. */
+/** Measurements of an exchange; one that goes on ends, for them, when this object is made. */
 export class ExchangeMeasures implements RequestMeasures {
   readonly #exchange: Exchange;
   readonly #ended: number;
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
-    this.#ended = monotonic();
+    this.#ended = endOf(exchange);
   }
 
   get startedAt(): number {

@@ -1,7 +1,6 @@
 import { headerValue } from '../../shared/http/header-block.ts';
 import { seconds } from '../../shared/logs/log-times.ts';
-import { monotonic } from '../../shared/util/time/clock.ts';
-import type { Exchange } from '../request/exchange.ts';
+import { type Exchange, endOf } from '../request/exchange.ts';
 
 /**
  * The authenticated user: with basic authentication the user name, as in nginx; else the consumer. Null: no user, or the
@@ -31,7 +30,7 @@ export function upstreamStatuses(x: Exchange): string | null {
 /** Seconds that each attempt took, to the end of its answer. */
 export function upstreamTimes(x: Exchange): string | null {
   if (x.targetIp === '') return null;
-  return perAttempt(x, seconds(monotonic() - x.attemptStartedMono));
+  return perAttempt(x, seconds(endOf(x) - x.attemptStartedMono));
 }
 
 /** Seconds until the head of each answer; `-` without an answer. */
@@ -48,7 +47,7 @@ function perAttempt(x: Exchange, last: string): string {
   const failed = x.failedAttempts;
   if (failed === null) return last;
   const served = lastServed(x);
-  const end = served ? x.attemptStartedAt : x.startedAt + (monotonic() - x.startedMono);
+  const end = served ? x.attemptStartedAt : x.startedAt + (endOf(x) - x.startedMono);
   const times = failed.map(({ startedAt }, at) => seconds((failed[at + 1]?.startedAt ?? end) - startedAt));
   return (served ? [...times, last] : times).join(', ');
 }

@@ -1,12 +1,10 @@
 import { isSecretHeader, shownField } from '../../shared/logs/masked-arguments.ts';
-import { jsonBody, oneLine } from '../../shared/logs/record-line.ts';
-import { utf8FromLatin1 } from '../../shared/util/bytes/latin1.ts';
+import { jsonOfLatin1, oneLine } from '../../shared/logs/record-line.ts';
 import { maskedHeaders } from '../answer/log-record.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
-import type { Exchange, LoggedHead } from '../request/exchange.ts';
 
 /** What is the same for all lines of a name. */
-interface FieldName {
+export interface FieldName {
   readonly lower: string;
   /** `"name":"` */
   readonly opening: string;
@@ -31,45 +29,22 @@ const simpleName = /^[!#$%&'*+\-.^_`|~A-Za-z][!#$%&'*+\-.^_`|~0-9A-Za-z]*$/;
 const unusual = /["\\\x00-\x09\x0b\x0c\x0e-\x1f\x80-\xff]/;
 
 /** The JSON of `maskedHeaders`. */
-export function headersText(x: Exchange, block: string): string {
-  const text = x.plan.logMasks.length === 0 ? membersOf(block, x.plan) : null;
-  return text === null ? oneLine(JSON.stringify(maskedHeaders(x, block))) : `{${text}}`;
+export function headersText(plan: PluginPlan, block: string): string {
+  const text = plan.logMasks.length === 0 ? membersOf(block, plan) : null;
+  return text === null ? oneLine(JSON.stringify(maskedHeaders({ plan }, block))) : `{${text}}`;
 }
 
-/** The lines of a backend's answer. */
-interface KnownLines extends LoggedHead {
-  readonly names: readonly FieldName[];
-}
-
-/** By the length of the lines: answers of a route often differ only in their body. */
-const answers: (KnownLines | null)[] = new Array(64).fill(null);
-const maxKeptLength = 4096;
-
-/** The same for an answer; `block`: all its lines as they were sent. */
-export function answerText(x: Exchange, block: string): string {
-  const { responseBlock, sentLines, responseEdits, plan } = x;
-  if (responseEdits !== null || sentLines === '' || plan.logMasks.length > 0) return headersText(x, block);
-  const known = linesOf(responseBlock, plan);
-  const more = known === null ? null : membersOf(sentLines, plan);
-  if (known === null || more === null || known.names.some((name) => name.block === blocks))
-    return headersText(x, block);
-  return known.text === '' ? `{${more}}` : `{${known.text},${more}}`;
-}
-
-function linesOf(block: string, plan: PluginPlan): KnownLines | null {
-  const at = block.length & (answers.length - 1);
-  const known = answers[at] ?? null;
-  if (known !== null && known.block === block && known.plan === plan) return known;
-  const found: FieldName[] = [];
-  const text = membersOf(block, plan, found);
-  if (text === null) return null;
-  const lines = { block, plan, text, names: found };
-  if (block.length <= maxKeptLength) answers[at] = lines;
-  return lines;
+/** No name is in both lists. */
+export function areApart(one: readonly FieldName[], other: readonly FieldName[]): boolean {
+  for (let at = 0; at < one.length; at++) {
+    const { lower } = one[at]!;
+    for (let among = 0; among < other.length; among++) if (other[among]!.lower === lower) return false;
+  }
+  return true;
 }
 
 /** The members of the object. Null for a block with a name twice, or one that needs care. `found` receives the names. */
-function membersOf(block: string, plan: PluginPlan, found: FieldName[] | null = null): string | null {
+export function membersOf(block: string, plan: PluginPlan, found: FieldName[] | null = null): string | null {
   const { secretHeaders } = plan;
   const isUsual = !unusual.test(block);
   const number = ++blocks;
@@ -84,8 +59,8 @@ function membersOf(block: string, plan: PluginPlan, found: FieldName[] | null = 
     text += text === '' ? name.opening : `",${name.opening}`;
     const value = valueIn(block, colon + 1, end);
     if (name.masked || secretHeaders.has(name.lower)) {
-      text += jsonBody(utf8FromLatin1(shownField(name.lower, value, plan)));
-    } else text += isUsual || !unusual.test(value) ? value : jsonBody(utf8FromLatin1(value));
+      text += jsonOfLatin1(shownField(name.lower, value, plan));
+    } else text += isUsual ? value : jsonOfLatin1(value);
     start = end + 2;
   }
   return text === '' ? '' : `${text}"`;
@@ -112,7 +87,6 @@ function nameOf(written: string): FieldName | null {
   if (names.size >= maxNames) {
     // The names of the block that is being written are forgotten too: it cannot be continued.
     names.clear();
-    answers.fill(null);
     return null;
   }
   const lower = written.toLowerCase();

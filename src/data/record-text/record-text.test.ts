@@ -71,6 +71,7 @@ const names = [
   '__proto__',
   'toJSON',
   'constructor',
+  'X-Kong-Request-Id',
   '1',
   '42',
   '007',
@@ -121,7 +122,8 @@ const masking: PluginInstance = {
     logMask: { query: (text) => text.replaceAll('1', '*'), header: (name, value) => (name === 'x-one' ? '"' : value) },
   },
 };
-const plans = [buildPlan([instance]), buildPlan([masking])];
+const secretId = { secrets: { queryArguments: ['My-Key'], headers: ['My-Key', 'X-New-7', 'X-Kong-Request-Id'] } };
+const plans = [buildPlan([instance]), buildPlan([masking]), buildPlan([{ ...instance, needs: secretId }])];
 
 const numbers = [0, -1, 1, 1.5, 65_535, 2 ** 31, 2 ** 53 - 1, 1e21, 1_700_000_000_000.75];
 const texts = ['', 'anna', 'lone \ud800', '\udc00', '"\\\n', '\u2028', '\x7f', 'ä€😀'];
@@ -145,7 +147,9 @@ function exchangeOf(random: Random, before: Exchange | null): Exchange {
   x.startedAt = random.pick(numbers);
   x.clientIp = random.pick(['192.0.2.7', '2001:db8::1', 'unix:']);
   x.responseBlock = repeated ? before.responseBlock : block(random, true);
-  x.sentLines = random.pick(['', 'X-Kong-Request-Id: 1\r\n', 'X-One: twice\r\n']);
+  const id = `X-Kong-Request-Id: ${x.id}\r\n`;
+  const latency = `X-Kong-Proxy-Latency: ${random.below(3)}\r\n`;
+  x.sentLines = random.pick(['', 'X-Kong-Request-Id: 1\r\n', 'X-One: twice\r\n', id, latency, latency + id, id + id]);
   x.responseSource = random.pick(['upstream', 'gateway']);
   if (random.below(3) === 0) {
     x.responseEdits = new HeaderEdits();

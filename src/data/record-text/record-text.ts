@@ -1,27 +1,23 @@
 import type { ConsumerView } from '../../plugin-sdk/request-views.ts';
 import { maskedTarget } from '../../shared/logs/masked-arguments.ts';
-import { jsonBody, memberText, oneLine } from '../../shared/logs/record-line.ts';
-import { utf8FromLatin1 } from '../../shared/util/bytes/latin1.ts';
-import { hostName } from '../../shared/util/net/host-header.ts';
+import { jsonBody, jsonOfLatin1, memberText, oneLine } from '../../shared/logs/record-line.ts';
+import { flatText } from '../../shared/util/bytes/flat-text.ts';
 import { cachedOmitNulls } from '../../shared/util/omit-nulls.ts';
-import {
-  bytesWith,
-  consumerPart,
-  latencies,
-  requestBytes,
-  shownQuery,
-  tries,
-  upstreamStatus,
-} from '../answer/log-record.ts';
+import { bytesWith, consumerPart, latencies } from '../answer/log-record.ts';
 import { sentBlock } from '../answer/response-head.ts';
 import { shownRouteRow } from '../answer/route-row.ts';
+import type { PluginPlan } from '../plugin-runner/plan.ts';
 import type { Exchange } from '../request/exchange.ts';
-import { answerText, headersText } from './headers-text.ts';
-import { queryText } from './query-text.ts';
+import type { RuntimeRoute, RuntimeService } from '../snapshot/runtime.ts';
+import { answerText, statusText } from './answer-text.ts';
+import { latenciesText, triesText } from './attempts-text.ts';
+import { recordedHead, requestText } from './request-text.ts';
 
 /**
  * The line of the log record, without building the record: the same text as `recordLine` of `logRecord` with the added
  * fields. Null: the record has to be built, because an added field is one of its own, or changes the order of the others.
+ * What is the same in many records is kept in one piece: each piece of a string costs twice, when it is added and when
+ * the whole is written.
  *
  * @param now end of the request, monotonic clock
  * @param added name, value, name, value
@@ -29,62 +25,43 @@ import { queryText } from './query-text.ts';
 export function recordText(x: Exchange, now: number, added: readonly unknown[] | null): string | null {
   const more = added === null ? '' : addedText(added);
   if (more === null) return null;
-  const { head, route, service, plan } = x;
+  const { plan } = x;
   const block = sentBlock(x);
-  const times = latencies(x, now);
-  const upstreamUri = utf8FromLatin1(maskedTarget(x.upstreamUri, plan.secretArguments, plan.logMasks));
+  const head = recordedHead(x);
+  const upstreamUri = jsonOfLatin1(maskedTarget(x.upstreamUri, plan.secretArguments, plan.logMasks));
   return (
-    `{"request":{"id":"${jsonBody(x.id)}",${targetText(x)},"method":"${jsonBody(head.method)}","headers":${requestHeaders(x)}` +
-    `,"size":${requestBytes(x)}${tlsText(x)}},"upstream_uri":"${jsonBody(upstreamUri)}"` +
-    `,"upstream_status":"${upstreamStatus(x)}","response":{"status":${x.status},"headers":${answerText(x, block)}` +
-    `,"size":${bytesWith(x, block)}},"latencies":{"request":${times.request},"kong":${times.kong}` +
-    `,"proxy":${times.proxy},"receive":${times.receive}},"client_ip":"${jsonBody(x.clientIp)}"` +
-    `,"started_at":${x.startedAt},"source":"${x.responseSource === 'upstream' ? 'upstream' : 'kong'}"` +
-    `,"workspace":"default","workspace_name":"default"${route === null ? '' : triesText(x)}${identityText(x)}${more}` +
-    `${route === null ? '' : memberText('route', shownRouteRow(route, plan))}` +
-    `${service === null ? '' : memberText('service', cachedOmitNulls(service.row))}}`
+    `{"request":{"id":"${x.id}","uri":"${requestText(x, head)}},"upstream_uri":"${upstreamUri}${statusText(x)}` +
+    `${answerText(x, block)},"size":${bytesWith(x, block)}${latenciesText(latencies(x, now))}` +
+    `${head.client}${x.startedAt}${x.responseSource === 'upstream' ? fromUpstream : fromGateway}` +
+    `${x.route === null ? '' : triesText(x)}${identityText(x)}${more}${rowsText(x)}}`
   );
 }
 
-/** `uri`, `url` and `querystring`. */
-function targetText(x: Exchange): string {
-  const { head, peer, plan } = x;
-  const { secretArguments, logMasks } = plan;
-  const target = maskedTarget(head.target, secretArguments, logMasks);
-  const uri = jsonBody(utf8FromLatin1(target));
-  const origin = `${peer.scheme}://${jsonBody(hostName(head.host))}:${peer.localPort}`;
-  const query = shownQuery(x, target);
-  return `"uri":"${uri}","url":"${origin}${uri}","querystring":${queryText(query, secretArguments)}`;
+const fromUpstream = ',"source":"upstream","workspace":"default","workspace_name":"default"';
+const fromGateway = ',"source":"kong","workspace":"default","workspace_name":"default"';
+
+interface KnownRows {
+  readonly service: RuntimeService | null;
+  readonly plan: PluginPlan;
+  readonly text: string;
 }
 
-/** Heads with more characters are not kept for their connection: there may be many. */
-const maxKeptLength = 2048;
+/** By the route; the plan decides what is masked. */
+const knownRows = new WeakMap<RuntimeRoute, KnownRows>();
 
-/** Clients repeat the same lines on a connection: comparing them finds their text. */
-function requestHeaders(x: Exchange): string {
-  const { peer, plan } = x;
-  const { block } = x.head;
-  const known = peer.recorded;
-  if (known !== null && known.plan === plan && known.block === block) return known.text;
-  const text = headersText(x, block);
-  if (block.length <= maxKeptLength) peer.recorded = { block, plan, text };
+/** Route and service. */
+function rowsText({ route, service, plan }: Exchange): string {
+  if (route === null) return serviceText(service);
+  const known = knownRows.get(route);
+  if (known !== undefined && known.service === service && known.plan === plan) return known.text;
+  const text = memberText('route', shownRouteRow(route, plan)) + serviceText(service);
+  // Consumers may have a plan each.
+  if (plan === route.plan && service === route.service) knownRows.set(route, { service, plan, text: flatText(text) });
   return text;
 }
 
-function tlsText({ peer }: Exchange): string {
-  if (peer.tls === null) return '';
-  const { version, cipher } = peer.tls;
-  return `,"tls":{"version":${JSON.stringify(version)},"cipher":${JSON.stringify(cipher)},"client_verify":"NONE"}`;
-}
-
-function triesText(x: Exchange): string {
-  let text = '';
-  for (const { balancer_start, balancer_start_ns, ip, port, state, code } of tries(x)) {
-    if (text !== '') text += ',';
-    text += `{"balancer_start":${balancer_start},"balancer_start_ns":${balancer_start_ns}`;
-    text += `,"ip":"${jsonBody(ip)}","port":${port}${state === undefined ? '' : `,"state":"${state}","code":${code}`}}`;
-  }
-  return `,"tries":[${text}]`;
+function serviceText(service: RuntimeService | null): string {
+  return service === null ? '' : memberText('service', cachedOmitNulls(service.row));
 }
 
 /** Views of consumers live as long as their config, and never change. */

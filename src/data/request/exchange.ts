@@ -21,6 +21,7 @@ import type { HeaderBlock, Reply } from '../../plugin-sdk/reply.ts';
 import type { ClientView, ConsumerView, CredentialView, IdentityDetails } from '../../plugin-sdk/request-views.ts';
 import type { AnswerTap, BodyTransform, ResponseWithBody } from '../../plugin-sdk/response-views.ts';
 import type { ErrorEntry } from '../../shared/errors.ts';
+import { monotonic } from '../../shared/util/time/clock.ts';
 import type { HeaderEdits } from '../answer/header-edits.ts';
 import type { TraceRecorder } from '../answer/trace-recorder.ts';
 import type { AttemptState } from '../attempt/attempt-state.ts';
@@ -153,6 +154,17 @@ export interface LoggedHead {
   readonly text: string;
 }
 
+/** The same of a log record: its other parts that depend on the head. */
+export interface RecordedHead extends LoggedHead {
+  readonly host: string;
+  readonly method: string;
+  readonly clientIp: string;
+  /** The URL up to its path. */
+  readonly origin: string;
+  /** The client's address. */
+  readonly client: string;
+}
+
 /** What is the same for all requests of one client connection. */
 export interface DownstreamPeer {
   /** The other end of the connection, or the address in the PROXY header of a trusted one. */
@@ -180,8 +192,8 @@ export interface DownstreamPeer {
   linesHost: string;
   /** The access log's cache; null: nothing was written yet. */
   logged: LoggedHead | null;
-  /** The same of log records: the JSON of the header lines. */
-  recorded: LoggedHead | null;
+  /** The same of log records. */
+  recorded: RecordedHead | null;
   /** Carries the backend calls of plugins; null: calls are not possible. */
   readonly calls: BackendCaller | null;
   /** The memory for collected bodies; null: unlimited. */
@@ -416,6 +428,11 @@ export class Exchange {
     this.failedTargets ??= [];
     this.failedTargets.push(target);
   }
+}
+
+/** When the exchange ended, on the monotonic clock; now, while it goes on. */
+export function endOf(x: Exchange): number {
+  return x.endedMono > 0 ? x.endedMono : monotonic();
 }
 
 /** The random number that decides about the exchange by rate: from 0 to below 1, the same for every caller. */

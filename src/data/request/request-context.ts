@@ -16,14 +16,13 @@ import type { UpstreamRequestEdit } from '../../plugin-sdk/upstream-request-edit
 import { BodyMemoryExhausted } from '../../shared/errors.ts';
 import { recordLine } from '../../shared/logs/record-line.ts';
 import { contentCodings, decodeContent } from '../../shared/util/bytes/content-coding.ts';
-import { monotonic } from '../../shared/util/time/clock.ts';
 import { ExchangeMeasures, logRecord } from '../answer/log-record.ts';
 import { ExchangeResponseView } from '../answer/response-view.ts';
 import { identityLines } from '../attempt/identity-lines.ts';
 import { ExchangeUpstreamEdit, requestEdits } from '../attempt/upstream-request-edit.ts';
 import { recordText } from '../record-text/record-text.ts';
 import { collectBody } from './collect-body.ts';
-import { drawOf, type Exchange, type PluginContext } from './exchange.ts';
+import { drawOf, type Exchange, endOf, type PluginContext } from './exchange.ts';
 import { ExchangeRequestView } from './request-view.ts';
 
 /** Characters of a version's name that are kept. */
@@ -237,7 +236,7 @@ export class RequestContext implements PluginContext {
 
   /** The same for the record and its text. */
   #recordTime(): number {
-    if (this.#recordedMono === 0) this.#recordedMono = monotonic();
+    if (this.#recordedMono === 0) this.#recordedMono = endOf(this.#exchange);
     return this.#recordedMono;
   }
 }

@@ -1,3 +1,6 @@
+import { flatText } from '../util/bytes/flat-text.ts';
+import { utf8FromLatin1 } from '../util/bytes/latin1.ts';
+
 /*
  * Log records as lines of JSON. JSON escapes line feeds, so no input of a client can start a second line; characters that only
  * some readers treat as an end of line are escaped as well.
@@ -32,6 +35,11 @@ export function jsonBody(text: string): string {
   return unusual.test(text) ? oneLine(JSON.stringify(text)).slice(1, -1) : text;
 }
 
+/** The same for a text of one character for each byte: UTF-8, as far as it is valid. */
+export function jsonOfLatin1(bytes: string): string {
+  return unusual.test(bytes) ? jsonBody(utf8FromLatin1(bytes)) : bytes;
+}
+
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
@@ -46,7 +54,7 @@ export function memberText(name: string, value: unknown): string {
   }
   let text = rowTexts.get(value);
   if (text === undefined) {
-    text = `,"${name}":${oneLine(JSON.stringify(value))}`;
+    text = flatText(`,"${name}":${oneLine(JSON.stringify(value))}`);
     rowTexts.set(value, text);
   }
   return text;

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { flatText, NumberedLines } from './flat-text.ts';
 
 test('a text in one piece is the same text, whatever its bytes', () => {
-  for (const text of ['', 'Via: 1.1 kong\r\n', '\0\x7f\x80\xff'.repeat(100)]) assert.equal(flatText(text), text);
+  for (const text of ['', 'Via: 1.1 kong\r\n', '\0\x7f\x80\xff'.repeat(100), 'grün €', '\ud800'])
+    assert.equal(flatText(text), text);
 });
 
 test('lines have their number, within the limit and beyond it, each time', () => {

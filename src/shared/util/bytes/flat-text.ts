@@ -1,10 +1,14 @@
 import { latin1 } from './latin1.ts';
 
+const beyondLatin1 = /[^\x00-\xff]/;
+
 /**
- * The same latin1 string in one piece. V8 keeps a string that was joined of others as a tree, and walks it again for every longer string
- * that contains it. For the constant parts of messages.
+ * The same string in one piece. V8 keeps a string that was joined of others as a tree, and walks it again for every longer string
+ * that contains it. For what is kept and becomes part of many messages or lines.
  */
 export function flatText(text: string): string {
+  // The search has put the text together.
+  if (beyondLatin1.test(text)) return text;
   const bytes = Buffer.from(text, 'latin1');
   return latin1(bytes, 0, bytes.byteLength);
 }
