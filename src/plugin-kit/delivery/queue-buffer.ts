@@ -3,7 +3,10 @@ export interface QueueBuffer<T, Batch extends { readonly length: number } = read
   readonly length: number;
   /** Sum of all sizes. */
   readonly bytes: number;
+  /** `size`: -1 is allowed where the buffer has `maxSize`. */
   push(entry: T, size: number): void;
+  /** An upper bound of the size of an entry, for entries that are costly to measure. Infinite: this one has to be measured. */
+  maxSize?(entry: T): number;
   /** Removes and returns the oldest entries, at most `max`. */
   take(max: number): Batch;
   /** The batch will not be sent again: its memory may be used for another. */

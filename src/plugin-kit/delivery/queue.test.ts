@@ -227,15 +227,36 @@ test('the fields of old versions win over those that took their place', () => {
   assert.deepEqual(queueSettings({ queue: defaults, queue_size: null }), defaults);
 });
 
+test('texts in a queue with little room are counted by their exact bytes', () => {
+  const queue = new DeliveryQueue({
+    settings: { ...defaults, max_batch_size: 100, max_coalescing_delay: 3600, max_bytes: 10 },
+    buffer: new TextQueueBuffer(),
+    send: async () => {},
+    tools: { count: () => {}, log: { debug() {}, info() {}, warn() {}, error() {} } },
+    what: 'texts',
+  });
+  for (const [text, entries, bytes] of [
+    ['ää', 1, 4],
+    ['bb', 2, 6],
+    ['cccc', 3, 10],
+    ['d', 3, 7],
+    ['ä€ääää', 0, 0],
+    ['0123456789', 1, 10],
+  ] as const) {
+    queue.push(text);
+    if (bytes > 0) assert.deepEqual([queue.entries, queue.bytes], [entries, bytes]);
+  }
+});
+
 test('texts that wait as bytes come out joined, as they went in, whatever their sizes', () => {
   const joining = { before: '[', between: ', ', after: ']' };
   const [texts, entries] = [new TextQueueBuffer(joining), new ArrayQueueBuffer<string>()];
   const assertTaken = (most: number): void => {
     const [batch, expected] = [texts.take(most), entries.take(most)];
     assert.equal(batch.length, expected.length);
-    assert.equal(Buffer.from(batch.bytes).toString(), `[${expected.join(', ')}]`);
+    assert.equal(Buffer.from(batch.bytes).toString(), `[${expected.join(', ')}]`.toWellFormed());
   };
-  const pieces = ['', 'a', 'ä€𝄞', 'x'.repeat(100_000), 'y'.repeat(300_000), 'long '.repeat(40_000)];
+  const pieces = ['', 'a', 'ä€𝄞', 'lone \ud800', 'x'.repeat(100_000), 'y'.repeat(300_000), 'long '.repeat(40_000)];
   let state = 7;
   const random = (below: number) => {
     state = (state * 48_271) % 2_147_483_647;
@@ -244,8 +265,12 @@ test('texts that wait as bytes come out joined, as they went in, whatever their 
   for (let step = 0; step < 4_000; step++) {
     const piece = pieces[random(pieces.length)] ?? '';
     const size = Buffer.byteLength(piece);
-    if (random(3) > 0) for (const store of [texts, entries]) store.push(piece, size);
-    else if (random(2) === 0) assert.equal(texts.dropOldest(), entries.dropOldest());
+    if (random(3) > 0) {
+      entries.push(piece, size);
+      const isMeasured = texts.maxSize(piece) === Number.POSITIVE_INFINITY || random(2) === 0;
+      assert.ok(texts.maxSize(piece) >= size);
+      texts.push(piece, isMeasured ? size : -1);
+    } else if (random(2) === 0) assert.equal(texts.dropOldest(), entries.dropOldest());
     else assertTaken(random(5));
     assert.deepEqual([texts.length, texts.bytes], [entries.length, entries.bytes]);
     if (texts.length > 40) assertTaken(30);

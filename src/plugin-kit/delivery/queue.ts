@@ -15,7 +15,7 @@ export interface QueueOptions<T, Entries extends { readonly length: number } = r
    * Once it settles, it no longer uses the batch.
    */
   readonly send: (batch: Entries, signal: AbortSignal) => Promise<void>;
-  /** Bytes of an entry. Default: the size of a text or byte array, 256 for anything else. */
+  /** Bytes of an entry. Default: what the buffer counts, or the size of a text or byte array, 256 for anything else. */
   readonly size?: (entry: T) => number;
   /** Holds the entries that wait; `TextQueueBuffer` for many texts. Default: an array. */
   readonly buffer?: QueueBuffer<T, Entries>;
@@ -92,12 +92,19 @@ export class DeliveryQueue<T, Entries extends { readonly length: number } = read
   }
 
   push(entry: T): void {
-    const bytes = this.#size(entry);
-    if (!this.#makeRoom(bytes)) return;
+    const bytes = this.#hasRoomFor(entry) ? -1 : this.#size(entry);
+    if (bytes >= 0 && !this.#makeRoom(bytes)) return;
     if (this.#waiting.length === 0) this.#since = monotonic();
     this.#waiting.push(entry, bytes);
     if (this.#waiting.length >= this.#limits.maxBatchSize || this.#flushing) this.#pump();
     else if (this.#timer === null) this.#wait();
+  }
+
+  /** True: there is room, whatever the size of the entry is exactly. To count the bytes of a text costs as much as to write them. */
+  #hasRoomFor(entry: T): boolean {
+    if (this.#ended || this.#options.size !== undefined || this.#waiting.maxSize === undefined) return false;
+    const { maxEntries, maxBytes } = this.#limits;
+    return this.entries < maxEntries && this.bytes + this.#waiting.maxSize(entry) <= maxBytes;
   }
 
   /** False when the new entry is dropped itself. */

@@ -1,3 +1,4 @@
+import { writeUtf8 } from '../../shared/util/bytes/latin1.ts';
 import type { QueueBuffer } from './queue-buffer.ts';
 
 /** What encloses and separates the texts of a message, in ASCII. Default: nothing. */
@@ -17,6 +18,9 @@ export interface TextBatch {
 
 /** Bytes of a chunk of memory for texts; a longer text has its own chunk. */
 const defaultSize = 262_144;
+
+/** Longer texts are measured before memory is taken for them. */
+const maxUnmeasured = 16_384;
 
 /** Larger memory of a batch is not kept for the next one. */
 const maxReused = 1_048_576;
@@ -62,18 +66,22 @@ export class TextQueueBuffer implements QueueBuffer<string, TextBatch> {
     return this.#bytes;
   }
 
-  /** `size`: its bytes in UTF-8. */
-  push(text: string, size: number): void {
+  maxSize(text: string): number {
+    return text.length > maxUnmeasured ? Number.POSITIVE_INFINITY : text.length * 3;
+  }
+
+  /** `bytes`: of its UTF-8; -1: not counted. */
+  push(text: string, bytes: number): void {
     const between = this.#between;
-    const room = size + between.length;
+    const room = (bytes < 0 ? text.length * 3 : bytes) + between.length;
     let last = this.#chunks.at(-1);
     if (last === undefined || last.end + room > last.bytes.byteLength) {
       last = this.#newChunk(room);
       this.#chunks.push(last);
     }
-    last.bytes.write(text, last.end, size, 'utf8');
+    const size = writeUtf8(last.bytes, text, last.end);
     for (let at = 0; at < between.length; at++) last.bytes[last.end + size + at] = between[at]!;
-    last.end += room;
+    last.end += size + between.length;
     last.lengths.push(size);
     this.#length++;
     this.#bytes += size;

@@ -1,4 +1,4 @@
-import { writeLatin1 } from '../util/bytes/latin1.ts';
+import { writeLatin1, writeUtf8 } from '../util/bytes/latin1.ts';
 
 const lineFeed = 10;
 const smallest = 4096;
@@ -34,7 +34,7 @@ export class LineBuffer {
 
   add(line: string): void {
     this.#reserve((this.#ofBytes ? line.length : line.length * 3) + 1);
-    this.#end += this.#ofBytes ? writeLatin1(this.#bytes, line, this.#end) : this.#bytes.write(line, this.#end);
+    this.#end += this.#ofBytes ? writeLatin1(this.#bytes, line, this.#end) : writeUtf8(this.#bytes, line, this.#end);
     this.#bytes[this.#end++] = lineFeed;
     this.lines++;
   }

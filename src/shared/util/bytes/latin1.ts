@@ -1,9 +1,10 @@
-interface Latin1Sliceable {
+interface BufferMethods {
   latin1Slice(this: Uint8Array, start: number, end: number): string;
   latin1Write(this: Uint8Array, text: string, offset: number): number;
+  utf8Write(this: Uint8Array, text: string, offset: number): number;
 }
 
-const { latin1Slice, latin1Write } = Buffer.prototype as unknown as Latin1Sliceable;
+const { latin1Slice, latin1Write, utf8Write } = Buffer.prototype as unknown as BufferMethods;
 
 /** A range of bytes as a string of one character for each byte. Costs half of `toString('latin1')`, which looks up the encoding first. */
 export function latin1(bytes: Uint8Array, start: number, end: number): string {
@@ -13,6 +14,11 @@ export function latin1(bytes: Uint8Array, start: number, end: number): string {
 /** Writes such a string from `offset` on, as far as there is room; returns the number of bytes written. */
 export function writeLatin1(bytes: Uint8Array, text: string, offset: number): number {
   return latin1Write.call(bytes, text, offset);
+}
+
+/** The same for a text in UTF-8; an unpaired surrogate becomes U+FFFD. */
+export function writeUtf8(bytes: Uint8Array, text: string, offset: number): number {
+  return utf8Write.call(bytes, text, offset);
 }
 
 /** The bytes of a text in UTF-8, as such a string. */
