@@ -19,7 +19,7 @@ import { KeySet, KeysUnavailable } from './key-set.ts';
 import { parseToken, type Token } from './parse-token.ts';
 import { jwtRefusals, type Refusals } from './refusals.ts';
 import type { JwtConfig } from './schema.ts';
-import { type TokenKey, type Verified, VerifiedTokens } from './verified-tokens.ts';
+import { type Verified, VerifiedTokens } from './verified-tokens.ts';
 
 type Outcome = Reply | undefined;
 
@@ -64,14 +64,11 @@ class TokenAuthentication {
     if (text === missing) return this.#refusals.missing();
     if (text === several) return this.#refusals.invalid('Multiple tokens provided');
     if (text === unrecognizable) return this.#refusals.invalid('Unrecognizable token');
-    const key = this.#verified.keyOf(text);
-    const known = key === null ? undefined : this.#verified.get(key);
+    const known = this.#verified.get(text);
     if (known !== undefined && this.#stillHolds(known, context.client.ip)) return this.#accept(context, known);
     const token = parseToken(text);
     if (typeof token === 'string') return this.#refusals.invalid(token);
-    return this.#keySet === null
-      ? this.#byCredential(context, token, key)
-      : this.#byKeySet(context, token, key, this.#keySet);
+    return this.#keySet === null ? this.#byCredential(context, token) : this.#byKeySet(context, token, this.#keySet);
   }
 
   #stillHolds({ expiresAt, name, credential, generation }: Verified, client: string): boolean {
@@ -86,7 +83,7 @@ class TokenAuthentication {
     return row === credential && credential !== null;
   }
 
-  #byCredential(context: AccessContext, token: Token, key: TokenKey | null): Outcome | Promise<Outcome> {
+  #byCredential(context: AccessContext, token: Token): Outcome | Promise<Outcome> {
     const claim = this.#claimName;
     const name = token.claims[claim] ?? token.header[claim];
     if (name === undefined || name === null) return this.#refusals.invalid(`No mandatory '${claim}' in claims`);
@@ -95,14 +92,13 @@ class TokenAuthentication {
     }
     const row = this.#tools.entities.find('jwt_secrets', 'key', name, context.client.ip);
     return row instanceof Promise
-      ? row.then((found) => this.#withCredential(context, token, key, name, found))
-      : this.#withCredential(context, token, key, name, row);
+      ? row.then((found) => this.#withCredential(context, token, name, found))
+      : this.#withCredential(context, token, name, row);
   }
 
   #withCredential(
     context: AccessContext,
     token: Token,
-    key: TokenKey | null,
     name: string,
     credential: EntityRow | null,
   ): Outcome | Promise<Outcome> {
@@ -111,10 +107,10 @@ class TokenAuthentication {
     if (algorithm === null || algorithm !== token.algorithm) return this.#refusals.invalid('Invalid algorithm');
     const secret = this.#keyOf(credential, algorithm);
     if (secret === null) return this.#refusals.invalid('Invalid key/secret');
-    return this.#verify(context, token, key, { algorithm, secret, name, credential });
+    return this.#verify(context, token, { algorithm, secret, name, credential });
   }
 
-  #byKeySet(context: AccessContext, token: Token, key: TokenKey | null, keys: KeySet): Outcome | Promise<Outcome> {
+  #byKeySet(context: AccessContext, token: Token, keys: KeySet): Outcome | Promise<Outcome> {
     const goOn = (secret: KeyObject | null): Outcome | Promise<Outcome> => {
       if (secret === null) return this.#refusals.invalid('Invalid signature');
       const { sub } = token.claims;
@@ -122,7 +118,7 @@ class TokenAuthentication {
         return this.#refusals.invalid("Invalid 'sub' in claims");
       }
       const name = sub ?? '';
-      return this.#verify(context, token, key, { algorithm: token.algorithm, secret, name, credential: null });
+      return this.#verify(context, token, { algorithm: token.algorithm, secret, name, credential: null });
     };
     const secret = keys.find(token.header['kid'], token.algorithm);
     if (!(secret instanceof Promise)) return goOn(secret);
@@ -135,7 +131,6 @@ class TokenAuthentication {
   #verify(
     context: AccessContext,
     token: Token,
-    key: TokenKey | null,
     by: {
       readonly algorithm: Algorithm;
       readonly secret: KeyObject;
@@ -154,7 +149,7 @@ class TokenAuthentication {
       credential: by.credential,
       generation: this.#keySet?.generation ?? 0,
     };
-    if (key !== null) this.#verified.set(key, verified);
+    this.#verified.set(token.text, verified);
     return this.#accept(context, verified);
   }
 

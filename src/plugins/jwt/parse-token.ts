@@ -5,6 +5,7 @@ import { type Algorithm, algorithmOf } from './algorithms.ts';
 export type Claims = Readonly<Record<string, unknown>>;
 
 export interface Token {
+  readonly text: string;
   readonly algorithm: Algorithm;
   readonly header: Claims;
   readonly claims: Claims;
@@ -40,7 +41,7 @@ export function parseToken(text: string): Token | string {
   const signature = decode(text.slice(second + 1));
   if (signature === null || signature.length === 0) return 'Bad token; invalid signature';
   const { algorithm, members } = header;
-  return { algorithm, header: members, claims, signed: Buffer.from(text.slice(0, second), 'latin1'), signature };
+  return { text, algorithm, header: members, claims, signed: Buffer.from(text.slice(0, second), 'latin1'), signature };
 }
 
 function readHeader(part: string): Header | string | null {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { BoundedCache } from '../../plugin-kit/runtime/index.ts';
 import type { EntityRow, IdentityDetails } from '../../plugin-sdk/index.ts';
 import type { Claims } from './parse-token.ts';
+import { RecentMarks } from './recent-marks.ts';
 
 /** A token with a valid signature, and the key that verified it. */
 export interface Verified {
@@ -17,14 +18,10 @@ export interface Verified {
   readonly generation: number;
 }
 
-/** Cache key of a token: its hash and its length. */
-export interface TokenKey {
-  readonly hash: string;
-  readonly length: number;
-}
-
 interface Entry {
   readonly verified: Verified;
+  /** SHA-256 of the token. */
+  readonly hash: string;
   readonly length: number;
 }
 
@@ -32,17 +29,24 @@ interface Entry {
 const longest = 8192;
 
 /**
- * Verified tokens, by hash, so that valid tokens cannot be read from memory. Bounded in number and in characters: the claims
- * of a token take up to five times its length. Beyond either bound, older ones are evicted.
+ * Verified tokens, by hash, so that valid tokens cannot be read from memory. A mark of each signature tells first whether a
+ * token may be here: the hash of one that is not here is never computed.
+ *
+ * Bounded in number and in characters: the claims of a token take up to five times its length. Beyond either bound, older
+ * ones are evicted, and only a token that comes again is stored: clients that use each token once would fill the cache with
+ * claims that nobody reads, and each of them would be garbage that V8 has kept for long.
  */
 export class VerifiedTokens {
+  readonly #max: number;
   readonly #maxCharacters: number;
-  readonly #entries: BoundedCache<string, Entry>;
+  readonly #entries: BoundedCache<number, Entry>;
+  #seen: RecentMarks | null = null;
   #characters = 0;
 
-  constructor(most = 10_000, maxCharacters = 8 * 1_048_576) {
+  constructor(max = 10_000, maxCharacters = 8 * 1_048_576) {
+    this.#max = max;
     this.#maxCharacters = maxCharacters;
-    this.#entries = new BoundedCache(most, (_hash, { length }) => {
+    this.#entries = new BoundedCache(max, (_mark, { length }) => {
       this.#characters -= length;
     });
   }
@@ -52,19 +56,41 @@ export class VerifiedTokens {
     return this.#characters;
   }
 
-  /** Null: the token is too long to be cached. */
-  keyOf(token: string): TokenKey | null {
-    return token.length <= longest ? { hash: hash('sha256', token, 'base64'), length: token.length } : null;
+  get(token: string): Verified | undefined {
+    const entry = this.#entries.get(markOf(token));
+    if (entry === undefined || entry.length !== token.length || entry.hash !== hashOf(token)) return undefined;
+    return entry.verified;
   }
 
-  get(key: TokenKey): Verified | undefined {
-    return this.#entries.get(key.hash)?.verified;
-  }
-
-  set({ hash, length }: TokenKey, verified: Verified): void {
-    this.#entries.delete(hash);
+  set(token: string, verified: Verified): void {
+    const { length } = token;
+    if (length > longest) return;
+    const mark = markOf(token);
+    const replaced = this.#entries.delete(mark);
+    if (!replaced && !this.#hasRoom(length)) {
+      this.#seen ??= new RecentMarks(this.#max);
+      if (!this.#seen.note(mark)) return;
+    }
     if (this.#characters + length > this.#maxCharacters) this.#entries.clear();
     this.#characters += length;
-    this.#entries.set(hash, { verified, length });
+    this.#entries.set(mark, { verified, hash: hashOf(token), length });
   }
+
+  /** Whether another token evicts none. */
+  #hasRoom(length: number): boolean {
+    return this.#entries.size + 1 < this.#max && this.#characters + length <= this.#maxCharacters;
+  }
+}
+
+function hashOf(token: string): string {
+  return hash('sha256', token, 'base64');
+}
+
+/** 32 bits of the end of a token, which is the end of its signature. */
+function markOf(token: string): number {
+  let mark = token.length;
+  for (let at = Math.max(0, token.length - 10); at < token.length; at++) {
+    mark = Math.imul(mark ^ token.charCodeAt(at), 0x01000193);
+  }
+  return mark ^ (mark >>> 15);
 }
