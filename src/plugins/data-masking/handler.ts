@@ -139,23 +139,30 @@ export function maskData(config: DataMaskingConfig, tools: PluginTools): PluginP
     }
   }
 
-  async function maskResponse(context: ResponseContext, { masker }: RuleSet): Promise<Reply | undefined> {
-    const { response } = context;
-    const body = response.body();
+  /** Synchronous unless another thread masks the body. */
+  function maskResponse(context: ResponseContext, { masker }: RuleSet): Reply | undefined | Promise<Reply | undefined> {
+    const body = context.response.body();
     if (masker === null || body.byteLength === 0) return undefined;
     const contentType = contentTypeOf(context);
+    const selection: Selection = { direction: 'response', exempted: exemptedFor(context) };
     try {
-      const exempted = exemptedFor(context);
-      response.setBody(
-        await masked(masker, { direction: 'response', exempted }, contentType ?? '', body, context.client.ip),
-      );
-      updateCharset(contentType, (value) => response.setHeader('Content-Type', value));
-      return undefined;
+      const result = masked(masker, selection, contentType ?? '', body, context.client.ip);
+      if (!(result instanceof Promise)) return setMasked(context, contentType, result);
+      return result.then((late) => setMasked(context, contentType, late)).catch(unmaskable);
     } catch (error) {
-      const refusal = responseRefusal(error);
-      if (refusal === null) throw error;
-      return refuseResponse(refusal, (error as Error).message);
+      return unmaskable(error);
     }
+  }
+
+  function setMasked({ response }: ResponseContext, contentType: string | null, body: Uint8Array): undefined {
+    response.setBody(body);
+    updateCharset(contentType, (value) => response.setHeader('Content-Type', value));
+  }
+
+  function unmaskable(error: unknown): Reply {
+    const refusal = responseRefusal(error);
+    if (refusal === null) throw error;
+    return refuseResponse(refusal, (error as Error).message);
   }
 
   function refuseResponse(refusal: Reply, reason: string): Reply {
