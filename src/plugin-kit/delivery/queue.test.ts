@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { cpuTime } from '../../../test/support/cpu-time.ts';
 import { until } from '../../../test/support/until.ts';
 import { DeliveryDeferred, DeliveryRefused } from './delivery-errors.ts';
 import { DeliveryQueue, type QueueOptions } from './queue.ts';
@@ -215,9 +216,9 @@ test('close goes on delivering for its time, and takes what still comes', async 
 
 test('a hundred thousand entries wait without a timer or a promise for each', () => {
   const { queue } = queueOf({ max_entries: 1_000_000, max_batch_size: 1_000_000, max_coalescing_delay: 3600 });
-  const begun = performance.now();
+  const begun = cpuTime();
   for (let serial = 0; serial < 100_000; serial++) queue.push('text');
-  assert.ok(performance.now() - begun < 500);
+  assert.ok(cpuTime() - begun < 500);
   assert.equal(queue.entries, 100_000);
 });
 

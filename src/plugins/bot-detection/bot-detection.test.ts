@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuTime } from '../../../test/support/cpu-time.ts';
 import { type PluginTest, testPlugin } from '../../plugin-testing/index.ts';
 import botDetection from './index.ts';
 
@@ -83,8 +84,8 @@ test('refuses an expression that is invalid or could take more than linear time'
 
 test('decides at once on a user agent of the maximum length', async () => {
   const plugin = testPlugin(botDetection, { config: { deny: ['(x+x+)+y'] } });
-  const started = performance.now();
+  const started = cpuTime();
   assert.equal(await statusOf(plugin, 'x'.repeat(30_000)), 200);
   assert.equal(await statusOf(plugin, `${'x'.repeat(30_000)}y`), 403);
-  assert.ok(performance.now() - started < 1000);
+  assert.ok(cpuTime() - started < 1000);
 });

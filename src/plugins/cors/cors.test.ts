@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuTime } from '../../../test/support/cpu-time.ts';
 import { definePlugin, httpProtocols, refuse } from '../../plugin-sdk/index.ts';
 import { record } from '../../plugin-sdk/schema.ts';
 import { testPlugin } from '../../plugin-testing/index.ts';
@@ -53,9 +54,9 @@ test('refuses an origin that is an invalid regular expression', async () => {
 test('refuses an expression that could take exponential time, or runs it in linear time', async () => {
   const evil = '(a+)+[.]example[.]com';
   if (!(await testPlugin(cors).check({ origins: [evil] })).ok) return;
-  const started = performance.now();
+  const started = cpuTime();
   assert.equal(await allowedOrigin([evil, 'x'], `https://${'a'.repeat(5000)}!`), null);
-  assert.ok(performance.now() - started < 1000);
+  assert.ok(cpuTime() - started < 1000);
 });
 
 test('refuses an unknown method', async () => {

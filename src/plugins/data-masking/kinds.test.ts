@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuTime } from '../../../test/support/cpu-time.ts';
 import { type KindName, kinds } from './kinds/kinds.ts';
 
 /** The values that are found, in order. */
@@ -253,9 +254,9 @@ test('the time is linear in the length of any text', () => {
   for (const [name, unit] of hostile) {
     const text = unit.repeat(Math.ceil(50_000 / unit.length));
     for (const [kind, find] of Object.entries(kinds)) {
-      const start = performance.now();
+      const start = cpuTime();
       find(text);
-      const taken = performance.now() - start;
+      const taken = cpuTime() - start;
       assert.ok(taken < 1000, `${kind} in ${name}: ${taken} ms`);
     }
   }

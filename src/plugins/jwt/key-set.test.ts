@@ -117,9 +117,9 @@ test('answers 503 while the issuer has never answered, at once within the cooldo
   answer = null;
   const plugin = guard({ jwks_timeout: 100, jwks_cooldown: 1 });
   assert.equal(await status(plugin, byFirst()), 503);
-  const begun = performance.now();
+  const before = fetches;
   assert.equal(await status(plugin, byFirst()), 503);
-  assert.ok(performance.now() - begun < 90);
+  assert.equal(fetches, before, 'the issuer is not asked again');
   publish(firstKey);
   const deadline = Date.now() + 6000;
   while ((await status(plugin, byFirst())) !== 200) assert.ok(Date.now() < deadline, 'it did not heal');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { cpuTime } from '../../../test/support/cpu-time.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { type Crl, covers, readCrl } from './crl.ts';
 import { findPath } from './path.ts';
@@ -67,14 +68,14 @@ test('so is a revocation list', () => {
 });
 
 test('deep nesting and large lengths are nothing to wait for', () => {
-  const begun = performance.now();
+  const begun = cpuTime();
   let nested: Buffer = Buffer.of(0x30, 0x00);
   while (nested.byteLength < 50_000) nested = sequence(nested);
   for (const der of [nested, Buffer.from('3084ffffffff00', 'hex'), Buffer.alloc(100_000, 0x30), Buffer.alloc(0)]) {
     assert.ok(!isAccepted(der));
     assert.ok(!isBelieved(der));
   }
-  assert.ok(performance.now() - begun < 2000);
+  assert.ok(cpuTime() - begun < 2000);
 });
 
 /** A SEQUENCE with this content, in DER. */

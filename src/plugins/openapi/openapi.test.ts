@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { cpuTime } from '../../../test/support/cpu-time.ts';
 import { testPlugin } from '../../plugin-testing/index.ts';
 import openapi from './index.ts';
 
@@ -198,14 +199,14 @@ test('reads a form with many recursive members in bounded time', async () => {
     'schema: { allOf: [{ $ref: "#/components/schemas/N" }], required: [n],',
   );
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  const begun = performance.now();
+  const begun = cpuTime();
   const { response } = await plugin({}, document).request({
     path: '/v1/forms',
     method: 'POST',
     headers,
     body: 'n=1&m1=2',
   });
-  assert.ok(performance.now() - begun < 1_000, `${performance.now() - begun} ms`);
+  assert.ok(cpuTime() - begun < 1_000, `${cpuTime() - begun} ms`);
   assert.equal(response.status, 400);
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuTime } from '../../../test/support/cpu-time.ts';
 import { type TestRequest, testPlugin } from '../../plugin-testing/index.ts';
 import requestTransformer from './index.ts';
 
@@ -207,9 +208,9 @@ test('handles a form with many fields or a very long name in bounded time', asyn
   const many = { method: 'POST', headers: formHeaders, body: Array.from({ length: 9999 }, () => 'a=1').join('&') };
   assert.equal((await send(config, many)).body, 'b=1');
   const body = `${'%41'.repeat(1_000_000)}=1&gone=1`;
-  const begin = performance.now();
+  const begin = cpuTime();
   assert.equal((await send(config, { method: 'POST', headers: formHeaders, body })).body?.length, 3_000_002);
-  assert.ok(performance.now() - begin < 1000);
+  assert.ok(cpuTime() - begin < 1000);
   assert.equal(await status(config, { method: 'POST', headers: formHeaders, body: '&'.repeat(10_000) }), 413);
 });
 

@@ -204,15 +204,20 @@ test('guesses from one address are limited, and a token that works is not delaye
   const { gateway, admin, tokens } = users;
   const from = (address: string, token: string) =>
     withToken(gateway.adminUrl, token)('GET', '/services', undefined, { 'x-forwarded-for': address });
+  const begun = performance.now();
   const guesses = await Promise.all(
     Array.from({ length: 200 }, (_, index) => from('203.0.113.9', `${tokens.admin.slice(0, -3)}${100 + index}`)),
   );
   const count = (status: number) => guesses.filter((guess) => guess.status === status).length;
-  assert.deepEqual([count(401), count(429)], [10, 190]);
+  assert.equal(count(401) + count(429), 200);
+  // Ten at once, and another one every six seconds: a busy machine may take that long.
+  const later = Math.floor((performance.now() - begun) / 6_000);
+  assert.ok(count(401) >= 10 && count(401) <= 10 + later, `${count(401)} with ${later} later`);
   const limited = guesses.find(({ status }) => status === 429);
   assert.match(String(limited?.headers['retry-after']), /^[1-9]\d*$/);
   // A right token that this address has not used before must not stand out among the guesses.
   const fresh = await admin('POST', '/admin-users/alice/tokens', { name: 'fresh' });
+  await until(async () => (await from('203.0.113.9', `${tokens.admin.slice(0, -3)}999`)).status === 429);
   assert.equal((await from('203.0.113.9', String(fresh.json['token']))).status, 429);
   assert.equal((await from('203.0.113.10', String(fresh.json['token']))).status, 200);
   assert.equal((await from('203.0.113.9', tokens.admin)).status, 200, 'it was right before');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuTime } from '../../../../test/support/cpu-time.ts';
 import { array, map } from '../../../shared/schema/collections.ts';
 import { integer, type RecordSchema, string } from '../../../shared/schema/fields.ts';
 import { record } from '../../../shared/schema/record.ts';
@@ -103,11 +104,11 @@ test('compound names of secrets are recognised, also as arguments of URLs', () =
 });
 
 test('long texts are scanned in linear time', () => {
-  const start = performance.now();
+  const start = cpuTime();
   for (const part of ['?a', 'a://', '&x=', '-_', 'api', 'key=']) {
     redactFields(schema, { url: `x://${part.repeat(200_000)}`, headers: { [part.repeat(200_000)]: 'x' } });
   }
-  assert.ok(performance.now() - start < 2000);
+  assert.ok(cpuTime() - start < 2000);
 });
 
 test('bodies in a configuration are scanned, too: forms and JSON', () => {
@@ -121,12 +122,12 @@ test('bodies in a configuration are scanned, too: forms and JSON', () => {
   });
   const long = redactFields(schema, { url: `{"token":"${'s3cret'.repeat(4_000_000)}"}` })['url'];
   assert.match(String(long), /^\{"token":"REDACTED" and \d+ characters more$/);
-  const start = performance.now();
+  const start = cpuTime();
   for (const part of ['"', '"a":"', '"a":"\\', '"a" ', '{"token":', '\\"', '"token":"\\"']) {
     redactFields(schema, { url: part.repeat(200_000) });
     redactFields(schema, { url: `"token":"${part.repeat(200_000)}` });
   }
-  assert.ok(performance.now() - start < 3000);
+  assert.ok(cpuTime() - start < 3000);
 });
 
 test('of a secret URL only scheme, host and port are recorded', () => {

@@ -75,7 +75,7 @@ test('there are never more viewers than the maximum, and one that leaves makes r
 });
 
 test('a stream ends when its caller is refused, or has been unknown for too long', async () => {
-  const { streams, open } = rig({ uncheckedLimit: 30 });
+  const { streams, open } = rig({ uncheckedLimit: 300 });
   let refused = false;
   const revoked = open('', async () => {
     if (refused) throw new HttpError(401, { message: 'Unauthorized' });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuTime } from '../../../../test/support/cpu-time.ts';
 import { DocumentError } from '../contract.ts';
 import { documentFrom, parseDocument } from './parse-document.ts';
 
@@ -94,7 +95,7 @@ test('aliases must not multiply, nor contain themselves', () => {
   for (let level = 1; level < 10; level++) {
     bomb.push(`a${level}: &a${level} [${Array.from({ length: 10 }, () => `*a${level - 1}`).join(', ')}]`);
   }
-  const begin = performance.now();
+  const begin = cpuTime();
   assert.match(refusal(bomb.join('\n')), /aliases expand to more than/);
   assert.match(refusal('a: &a [*a]'), /alias/);
   assert.match(refusal('a: &a {b: {c: *a}}'), /alias/);
@@ -102,7 +103,7 @@ test('aliases must not multiply, nor contain themselves', () => {
   for (let level = 1; level < 30; level++)
     merges.push(`m${level}: &m${level} {<<: [*m${level - 1}, *m${level - 1}], k${level}: 1}`);
   parseDocument(merges.join('\n'));
-  assert.ok(performance.now() - begin < 5000);
+  assert.ok(cpuTime() - begin < 5000);
 });
 
 test('depth is limited', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuTime } from '../../../../test/support/cpu-time.ts';
 import { DocumentError } from '../contract.ts';
 import { parseDocument } from './parse-document.ts';
 import { piecesOf } from './yaml-pieces.ts';
@@ -96,8 +97,8 @@ test('a key twice, and a second document, are refused', () => {
 
 test('as fast and as small as it has to be', () => {
   const text = `_format_version: "3.0"\nservices:\n${filler('', 0, 100_000)}`;
-  const begin = performance.now();
+  const begin = cpuTime();
   values(text);
-  const took = performance.now() - begin;
+  const took = cpuTime() - begin;
   assert.ok(took < 15_000, `${Math.round(took)} ms for ${Math.round(text.length / 1e6)} MB`);
 });

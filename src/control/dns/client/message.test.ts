@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cpuTime } from '../../../../test/support/cpu-time.ts';
 import { encodeName, readName } from './domain-name.ts';
 import { addressRecord, aliasRecord, answerTo, serviceRecord } from './hostile-server.fixture.ts';
 import { encodeQuestion, isAnswerTo, readAnswer } from './message.ts';
@@ -63,7 +64,7 @@ test('noise is read or refused, and quickly', () => {
     return seed >> 16;
   };
   const head = sample.subarray(0, 24);
-  const begin = performance.now();
+  const begin = cpuTime();
   for (let round = 0; round < 3_000; round++) {
     const noise = Buffer.from(
       Array.from({ length: random() % 300 }, () => (random() % 4 === 0 ? 0xc0 : random() & 0xff)),
@@ -74,7 +75,7 @@ test('noise is read or refused, and quickly', () => {
       assert.ok(error instanceof RangeError, String(error));
     }
   }
-  assert.ok(performance.now() - begin < 5_000);
+  assert.ok(cpuTime() - begin < 5_000);
 });
 
 test('a name with too many pointers is refused', () => {
@@ -126,9 +127,9 @@ for (const [what, labels, label] of [
   test(`reads thousands of compressed names of ${what} in bounded time`, () => {
     const message = manyLongNames(labels, label);
     const times = Array.from({ length: 5 }, () => {
-      const begin = performance.now();
+      const begin = cpuTime();
       assert.equal(readAnswer(message, 'a.test', 'A')?.answers.length, message.readUInt16BE(6) - 1);
-      return performance.now() - begin;
+      return cpuTime() - begin;
     });
     assert.ok(Math.min(...times) < 60, `${Math.min(...times)} ms`);
   });

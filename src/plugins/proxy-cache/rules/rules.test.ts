@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { cpuTime } from '../../../../test/support/cpu-time.ts';
 import { cachePolicy } from '../handler.ts';
 import type { ProxyCacheConfig } from '../schema.ts';
 import { parseCacheControl } from './cache-control.ts';
@@ -41,10 +42,10 @@ describe('Cache-Control', () => {
   });
 
   it('is parsed in linear time', () => {
-    const start = performance.now();
+    const start = cpuTime();
     parseCacheControl(`${'a="'.repeat(20_000)}\\`);
     parseCacheControl(`${'max-age=1 '.repeat(20_000)}`);
-    assert.ok(performance.now() - start < 500);
+    assert.ok(cpuTime() - start < 500);
   });
 });
 

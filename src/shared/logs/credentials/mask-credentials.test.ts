@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { cpuTime } from '../../../../test/support/cpu-time.ts';
 import { maskCredentials } from './mask-credentials.ts';
 import { SecretFields } from './secret-names.ts';
 
@@ -156,10 +157,10 @@ describe('credentials in bodies', () => {
       '\\u0070',
     ]) {
       const text = piece.repeat(Math.ceil(size / piece.length));
-      const began = performance.now();
+      const began = cpuTime();
       mask(text, false, true);
       mask(text, true, false);
-      const took = performance.now() - began;
+      const took = cpuTime() - began;
       assert.ok(took < 1_000, `${piece}: ${took} ms`);
     }
   });
