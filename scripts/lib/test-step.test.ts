@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
 import { root } from './files.ts';
 import { script } from './steps.ts';
-import { integrationTests, longFiles, skippedInCi, testSummary } from './test-step.ts';
+import { integrationTests, longFiles, skippedInCi, spread, testSummary } from './test-step.ts';
 
 const output =
   '✔ works (1.2ms)\n﹣ talks to PostgreSQL (0.1ms) # needs PostgreSQL\nℹ tests 2\nℹ pass 1\nℹ fail 0\nℹ skipped 1\n';
@@ -33,6 +33,15 @@ test('the files that take longest are there, and run first', () => {
   const files = integrationTests().argv.filter((word) => word.endsWith('.test.ts'));
   assert.deepEqual(files.slice(0, longFiles.length), longFiles);
   assert.equal(new Set(files).size, files.length);
+});
+
+test('browser tests are spread among the others', () => {
+  assert.deepEqual(spread(['a', 'b'], ['1', '2', '3', '4']), ['1', 'a', '2', '3', 'b', '4']);
+  assert.deepEqual(spread([], ['1', '2']), ['1', '2']);
+  const files = integrationTests().argv.filter((word) => word.endsWith('.test.ts'));
+  const places = files.flatMap((file, place) => (file.startsWith('test/dashboard/') ? [place] : []));
+  assert.ok(places.length > 10);
+  for (const [index, place] of places.slice(1).entries()) assert.ok(place - (places[index] ?? 0) > 5, files[place]);
 });
 
 test('test files run in the given order, and a failure of one is the failure of all', (t) => {

@@ -23,16 +23,36 @@ export function unitTests(): Step {
 }
 
 /** The files that take longest, so that no processor waits for one of them at the end. */
-export const longFiles = ['test/deploy/pages.integration.test.ts', 'test/store/kill.integration.test.ts'];
+export const longFiles = [
+  'test/deploy/pages.integration.test.ts',
+  'test/store/change-feed.integration.test.ts',
+  'test/store/kill.integration.test.ts',
+];
 
-/** Tests of several parts together, with real sockets, processes and services. */
+/**
+ * Integration tests at a time: each waits for deadlines and for processes of its own in a quarter of its time, so that three keep two
+ * processors at work.
+ */
+const integrationConcurrency = 3;
+
+/** Tests of several parts together, with real sockets, processes and services. Those in a browser compute most: rarely two at a time do. */
 export function integrationTests(): Step {
-  const others = findFiles(
+  const files = findFiles(
     'src/**/*.integration.test.ts',
     'dashboard/src/**/*.integration.test.ts',
     'test/**/*.test.ts',
   ).filter((file) => !longFiles.includes(file));
-  return testStep('integration and conformance', [...longFiles, ...others], 2);
+  const inBrowser = files.filter((file) => file.startsWith('test/dashboard/'));
+  const others = files.filter((file) => !inBrowser.includes(file));
+  return testStep('integration and conformance', [...longFiles, ...spread(inBrowser, others)], integrationConcurrency);
+}
+
+/** Both lists in their order, each at even distances. */
+export function spread(few: readonly string[], many: readonly string[]): readonly string[] {
+  const placed = [few, many].flatMap((files) =>
+    files.map((file, index) => ({ file, place: (index + 0.5) / files.length })),
+  );
+  return placed.toSorted((one, other) => one.place - other.place).map(({ file }) => file);
 }
 
 function testStep(name: string, files: readonly string[], concurrency: number, ...options: readonly string[]): Step {
