@@ -33,6 +33,8 @@ export class Http2Server extends Server implements SessionHost {
   }
 
   #begin(socket: TLSSocket): void {
+    // It would never report its end.
+    if (socket.destroyed) return;
     const { headersTimeout: head, keepAliveTimeout: idle, timeout } = this;
     const send = timeout > 0 ? timeout : sendTimeout;
     const session = new ServerSession(socket, { head, idle, send }, this);
