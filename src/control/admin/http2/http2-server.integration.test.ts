@@ -5,7 +5,8 @@ import { get } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { openHttp2, readAnswer } from '../../../../test/support/http2-client.ts';
+import { Random } from '../../../../test/fuzz/random.ts';
+import { type Http2Client, openHttp2, readAnswer } from '../../../../test/support/http2-client.ts';
 import { until } from '../../../../test/support/until.ts';
 import { echo, startServer } from './http2-server.fixture.ts';
 
@@ -193,6 +194,41 @@ test('an exception in a route does not end the connection of others', async () =
   await using client = await openHttp2(server.port, true);
   const [bad, good] = await Promise.all([client.request('/bad'), client.request('/good')]);
   assert.deepEqual([bad.code, good.status], [2, 200]);
+});
+
+/** Sends a body of random size in random pieces. Null: the client has cancelled. */
+async function randomExchange(client: Http2Client, random: Random): Promise<boolean | null> {
+  const size = random.int(random.pick([1, 1_000, 300_000]));
+  const body = Buffer.from(Array.from({ length: size }, () => random.int(256)));
+  const length = random.once(2) ? { 'content-length': size } : {};
+  const stream = client.open('/', { ':method': 'POST', ...length });
+  const answer = readAnswer(stream);
+  for (let at = 0; at < size; ) {
+    const end = at + 1 + random.int(20_000);
+    stream.write(body.subarray(at, end));
+    at = end;
+    if (random.once(40)) {
+      stream.close(8);
+      return null;
+    }
+    if (random.once(3)) await new Promise((resolve) => setImmediate(resolve));
+  }
+  stream.end();
+  const { status, body: echoed } = await answer;
+  return status === 200 && echoed.equals(body);
+}
+
+test('random bodies arrive whole, next to others that are cancelled', async (context) => {
+  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 30));
+  context.diagnostic(`SEED=${seed}`);
+  const random = new Random(seed);
+  await using server = await startServer(echo);
+  await using client = await openHttp2(server.port, true);
+  for (let round = 0; round < 12; round++) {
+    const results = await Promise.all(Array.from({ length: 8 }, () => randomExchange(client, random)));
+    assert.ok(!results.includes(false), `SEED=${seed}`);
+  }
+  await until(() => server.seen.every(({ response }) => response.destroyed || response.writableFinished));
 });
 
 test('curl and h2load speak with it', async () => {
