@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { after, before, describe, it } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
+import { skipWithoutHttp2Curl } from '../support/curl.ts';
 import { Http2Client, openHttp2, readAnswer } from '../support/http2-client.ts';
 import {
   Code,
@@ -90,7 +91,7 @@ describe('a listener with http2', () => {
     assert.equal(got.body, 'GET /h2c');
   });
 
-  it('serves curl', { skip: skipWithoutCurl() }, async () => {
+  it('serves curl', { skip: skipWithoutHttp2Curl() }, async () => {
     const over = async (...args: string[]): Promise<string> =>
       (await run('curl', ['-sk', '--max-time', '5', '-w', ' %{http_version}', ...args])).stdout;
     assert.equal(await over('--http2-prior-knowledge', `http://127.0.0.1:${rig.port}/curl`), 'GET /curl 2');
@@ -130,15 +131,6 @@ it('a listener without http2 answers the preface with 400', async () => {
   const got = await exchangeOne(rig.port, `${preface}${frame(Frame.settings, 0, 0).toString('latin1')}`);
   assert.equal(got.status, 400);
 });
-
-/** For the `skip` option: some systems build curl without HTTP/2. */
-function skipWithoutCurl(): string | false {
-  const { stdout } = spawnSync('curl', ['--version'], { encoding: 'utf8' });
-  if (stdout?.includes('HTTP2') === true) return false;
-  const message = 'needs curl with HTTP/2 (apt-get install curl)';
-  if (process.env['CI'] === 'true') throw new Error(message);
-  return `skipped: ${message}`;
-}
 
 /** Client connections that the gateway counts. */
 async function connections(rig: Http2Rig): Promise<number> {
