@@ -29,6 +29,7 @@ import { openAnalytics } from './observability/node-analytics.ts';
 import { NodeMetrics } from './observability/node-metrics.ts';
 import { openTraffic, openWhatIf } from './observability/node-traffic.ts';
 import type { OpenedNode } from './open-node.ts';
+import { givesWay } from './process/give-way.ts';
 
 /** Milliseconds for leases that workers have given back. */
 const returnTimeout = 1000;
@@ -68,7 +69,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
   const saved = isDataPlane ? await copy.read() : null;
   const { baseDirectory } = options;
   const position = saved === null ? null : positionOf(saved);
-  const data = await openStore({ settings, baseDirectory, nodeId, position, log });
+  const data = await openStore({ settings, baseDirectory, nodeId, position, log, giveWay: givesWay(memory.counters) });
   const { store, shared, link, entities, plugins } = data;
   const carriesTraffic = settings.role !== 'control_plane';
   if (shutdown.begun.aborted) {

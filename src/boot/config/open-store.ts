@@ -33,11 +33,13 @@ export interface StoreOptions {
   /** Of a data plane: the position of the config that it has; null: it has none. */
   readonly position: FeedPosition | null;
   readonly log: StoreLog & PublisherLog;
+  /** See `createStore`. Default: nothing. */
+  readonly giveWay?: () => void;
 }
 
 /** Opens the store; `store.migrate()` creates its tables. */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
-  const { settings, baseDirectory, log } = options;
+  const { settings, baseDirectory, log, giveWay } = options;
   const plugins = await loadPlugins(settings.plugins, baseDirectory);
   // That of a data plane is the database of its control plane.
   const withDatabase = settings.database !== 'off' || settings.role === 'data_plane';
@@ -53,7 +55,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   }
   if (settings.database !== 'postgres') {
     const file = storeFileOf(settings.prefix, settings.database);
-    const store = await createStore({ kind: 'sqlite', file, definitions, log });
+    const store = await createStore({ kind: 'sqlite', file, definitions, log, giveWay });
     return { ...known, store, shared: settings.role === 'control_plane' };
   }
   const ca = settings.trustedCertificates === null ? {} : { ca: await readFile(settings.trustedCertificates, 'utf8') };

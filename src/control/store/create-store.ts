@@ -26,6 +26,8 @@ interface SqliteOptions {
   readonly kind: 'sqlite';
   /** Created, with its directory, when it does not exist. */
   readonly file: string;
+  /** Called often in the course of a write, on the thread that it occupies. It may block for less than a millisecond. Default: nothing. */
+  readonly giveWay?: (() => void) | undefined;
 }
 
 interface PostgresOptions {
@@ -53,6 +55,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     log,
     keptChanges: options.keptChanges ?? defaultKeptChanges,
     later: options.later,
+    giveWay: options.kind === 'sqlite' ? options.giveWay : undefined,
   });
 }
 

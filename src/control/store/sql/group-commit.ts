@@ -22,6 +22,8 @@ export interface GroupCommitOptions {
   readonly greatestSeen: () => number;
   /** Called after each commit that changed something, before its writes resolve. */
   readonly committed: (commit: Commit) => void;
+  /** Called before each transaction and between its steps. */
+  readonly giveWay: () => void;
 }
 
 /** Writes in one transaction. */
@@ -63,6 +65,7 @@ export class GroupCommit {
     while (this.#waiting.length > 0) {
       // Requests that have arrived by now are read first: a commit of SQLite would be over before they could join it.
       await nextTurn();
+      this.#options.giveWay();
       const group = this.#waiting.splice(0, maxGroup);
       try {
         const { left, settle } = await this.#commit(group);
@@ -128,10 +131,12 @@ class TransactionUnit {
   readonly #transaction: SqlTransaction;
   readonly #head: StoreHead;
   readonly #base: number;
+  readonly #giveWay: () => void;
   #turnBegan = performance.now();
 
-  constructor({ tables }: GroupCommitOptions, transaction: SqlTransaction, head: StoreHead, base: number) {
+  constructor({ tables, giveWay }: GroupCommitOptions, transaction: SqlTransaction, head: StoreHead, base: number) {
     this.#tables = tables;
+    this.#giveWay = giveWay;
     this.#transaction = transaction;
     this.#head = head;
     this.#base = base;
@@ -189,6 +194,7 @@ class TransactionUnit {
 
   /** With SQLite everything in between happens in one turn of the event loop, however many operations there are. */
   async breathe(): Promise<void> {
+    this.#giveWay();
     if (performance.now() - this.#turnBegan < maxTurn) return;
     await nextTurn();
     this.#turnBegan = performance.now();

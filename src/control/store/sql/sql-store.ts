@@ -23,12 +23,16 @@ export interface SqlStoreOptions {
   readonly log: StoreLog;
   readonly keptChanges: number;
   readonly later?: readonly Migration[] | undefined;
+  readonly giveWay?: (() => void) | undefined;
 }
 
 /** Rows that are read in one turn of the event loop. */
 const dumpedAtOnce = 1000;
 
-export function createSqlStore(backend: SqlBackend, { definitions, log, keptChanges, later }: SqlStoreOptions): Store {
+export function createSqlStore(
+  backend: SqlBackend,
+  { definitions, log, keptChanges, later, giveWay = () => {} }: SqlStoreOptions,
+): Store {
   const tables = toEntityTables(definitions);
   let greatestSeen = 0;
   function see<T extends FeedPosition>(position: T): T {
@@ -51,6 +55,7 @@ export function createSqlStore(backend: SqlBackend, { definitions, log, keptChan
     tables,
     keptChanges,
     greatestSeen: () => greatestSeen,
+    giveWay,
     committed: (commit) => {
       // Of more changes than are kept, other nodes see a gap; so does this one.
       if (commit.changes.length <= keptChanges) recent.set(commit);
