@@ -1,5 +1,4 @@
 import { enableCompileCache } from 'node:module';
-import { join } from 'node:path';
 import { estateOf } from './boot/handover/estate.ts';
 import type { Predecessor } from './boot/handover/predecessor.ts';
 import type { Estate } from './boot/handover/successor.ts';
@@ -12,10 +11,12 @@ import { clientCertificate, listenerCertificates } from './boot/listeners/listen
 import { openSockets } from './boot/listeners/open-sockets.ts';
 import { createNodeCore } from './boot/node-core.ts';
 import { reopenLogs } from './boot/open-node.ts';
+import { compileCacheOf } from './boot/process/compile-cache.ts';
 import { debugTokenOf, writeAddresses } from './boot/process/node-files.ts';
 import { nodeIdOf } from './boot/process/node-id.ts';
 import { Reloading, type ReloadResult } from './boot/reload/reloading.ts';
 import { startNode } from './boot/start-node.ts';
+import type { WorkerThreads } from './control/supervisor/worker-threads.ts';
 import { preparePrefix } from './shared/settings/kinds/prefix.ts';
 import type { ListenAddress, Settings } from './shared/settings/settings.ts';
 import { setEngineFlags } from './shared/util/process/engine-flags.ts';
@@ -64,6 +65,8 @@ export interface StartOptions {
   readonly takeOver?: () => Promise<void>;
   /** Cancels the start: what was started is stopped, and the promise rejects. */
   readonly signal?: AbortSignal;
+  /** Threads that load the code of the first workers already. Those that the node does not use are ended. */
+  readonly threads?: WorkerThreads;
 }
 
 /**
@@ -73,11 +76,23 @@ export interface StartOptions {
 export async function startGateway(
   settings: Settings,
   warnings: readonly string[],
-  { ownsProcess = true, signal, activated = [], predecessor = null, takeOver }: StartOptions = {},
+  options: StartOptions = {},
+): Promise<Gateway> {
+  try {
+    return await start(settings, warnings, options);
+  } finally {
+    await options.threads?.end();
+  }
+}
+
+async function start(
+  settings: Settings,
+  warnings: readonly string[],
+  { ownsProcess = true, signal, activated = [], predecessor = null, takeOver, threads }: StartOptions,
 ): Promise<Gateway> {
   setEngineFlags();
   preparePrefix(settings.prefix);
-  const compileCache = process.env['NODE_COMPILE_CACHE'] ?? join(settings.prefix, 'cache');
+  const compileCache = compileCacheOf(settings);
   enableCompileCache(compileCache);
   const certificates = {
     ...listenerCertificates(settings),
@@ -99,6 +114,7 @@ export async function startGateway(
     ownsProcess,
     ...sockets,
     predecessor,
+    threads: threads ?? null,
   });
   const { shutdown } = core;
   const abandon = (): void => void shutdown.stop(false, 0);

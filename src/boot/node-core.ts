@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { PluginCounts } from '../control/metrics/plugin-counts.ts';
 import { LimitHits } from '../control/overview/limit-hits.ts';
 import { Supervisor } from '../control/supervisor/supervisor.ts';
+import type { WorkerThreads } from '../control/supervisor/worker-threads.ts';
 import type { Settings } from '../shared/settings/settings.ts';
 import type { InheritedDescriptors } from '../shared/sockets/listening-sockets.ts';
 import { TicketKeys } from '../shared/tls/ticket-keys.ts';
@@ -34,6 +35,8 @@ export interface NodeOptions {
   readonly supply: DescriptorSupply | null;
   /** The running node that this one replaces; null: none. */
   readonly predecessor: Predecessor | null;
+  /** Threads that load the code of workers already; null: none. */
+  readonly threads: WorkerThreads | null;
 }
 
 /** Memory that the workers share with the control plane. */
@@ -118,6 +121,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
       clearInFlight(memory.addresses, worker);
     },
     startThread: (start) => priority.startThread(start),
+    threads: options.threads,
   });
   const { drainTimeout } = settings;
   const shutdown = new NodeShutdown({ supervisor, vitals: memory.vitals, drainTimeout });

@@ -52,7 +52,7 @@ export interface CommandContext {
   readonly err: (line: string) => void;
   /** Standard output is a terminal that supports colours. */
   readonly colours: boolean;
-  readonly loadGateway: () => Promise<GatewayModule>;
+  readonly loadGateway: (settings: Settings) => Promise<GatewayModule>;
 }
 
 /** What `start` needs of the gateway; loaded when it is needed. */

@@ -44,7 +44,8 @@ async function dispatch(argv: readonly string[], options: RunOptions & Pick<Comm
     out,
     err: options.err,
     colours: options.colours ?? (process.stdout.isTTY === true && !process.env['NO_COLOR']),
-    loadGateway: options.loadGateway ?? (() => import('../gateway.ts')),
+    loadGateway:
+      options.loadGateway ?? (async (settings) => (await import('./node/load-gateway.ts')).loadGateway(settings)),
   });
 }
 

@@ -105,7 +105,7 @@ async function startUnlessSignalled(
   say: (message: string) => void,
   { warnings, ...options }: StartOptions & { readonly warnings: readonly string[] },
 ): Promise<Gateway | number> {
-  const { startGateway } = await context.loadGateway();
+  const { startGateway } = await context.loadGateway(settings);
   const abandoned = new AbortController();
   const cancelled = options.predecessor?.abandoned;
   const signal = cancelled === undefined ? abandoned.signal : AbortSignal.any([abandoned.signal, cancelled]);

@@ -14,6 +14,7 @@ import type { SupervisorOptions } from './supervisor-options.ts';
 import { Waiters } from './waiters.ts';
 import { Watchdog } from './watchdog.ts';
 import { WorkerHandle } from './worker-handle.ts';
+import { startWorkerThread } from './worker-threads.ts';
 
 /** Milliseconds that a worker has after its drain timeout: for its plugins, and to close and end. */
 const exitGrace = pluginDrainTimeout + 1000;
@@ -169,24 +170,22 @@ export class Supervisor {
     row[Counter.logTaken] = row[Counter.logPosted]!;
     this.#vitals.setState(number, WorkerState.starting);
     const settings = { ...boot.settings, ...this.#changed, logLevel: this.#logLevel };
-    const worker = this.#options.startThread(
-      () =>
-        new WorkerHandle(
-          {
-            ...boot,
-            settings,
-            worker: number,
-            heapLimit: this.#heapLimit,
-            quarantine: this.#quarantine.list(),
-            ticketKeys: this.#ticketKeys ?? boot.ticketKeys,
-            inherited: this.#options.inherited(number),
-          },
-          {
-            message: (from, message) => this.#receive(from, message),
-            exit: (from, code, error) => this.#exited(from, code, error),
-          },
-        ),
-    );
+    const thread =
+      this.#options.threads?.take(number) ??
+      this.#options.startThread(() => startWorkerThread(number, this.#heapLimit, boot.compileCache));
+    const worker = new WorkerHandle(thread, number, {
+      message: (from, message) => this.#receive(from, message),
+      exit: (from, code, error) => this.#exited(from, code, error),
+    });
+    worker.boot({
+      ...boot,
+      settings,
+      worker: number,
+      heapLimit: this.#heapLimit,
+      quarantine: this.#quarantine.list(),
+      ticketKeys: this.#ticketKeys ?? boot.ticketKeys,
+      inherited: this.#options.inherited(number),
+    });
     this.#workers[number] = worker;
     if (this.#config !== null) this.#sendConfig(worker, this.#config());
   }

@@ -1,8 +1,6 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { FromWorker, SnapshotFailure, ToWorker, WorkerBoot } from '../../shared/messages/messages.ts';
-import { engineHeapLimit } from '../../shared/settings/heap-limit.ts';
 import type { ListeningSocket } from '../../shared/sockets/listening-sockets.ts';
-import { bootstrapCode } from '../../shared/util/process/bootstrap-code.ts';
 import { sampleStack } from './sample-stack.ts';
 
 export interface WorkerEvents {
@@ -10,8 +8,6 @@ export interface WorkerEvents {
   /** The thread has ended; `error` is the cause. */
   exit(worker: WorkerHandle, code: number, error: Error | null): void;
 }
-
-const entry = new URL('../../data/worker/worker-main.ts', import.meta.url);
 
 /** Milliseconds to wait for a thread's heap usage: it may be stuck in native code. */
 const heapTimeout = 500;
@@ -34,16 +30,9 @@ export class WorkerHandle {
   readonly #exited: Promise<void>;
   #error: Error | null = null;
 
-  constructor(boot: WorkerBoot, events: WorkerEvents) {
-    this.number = boot.worker;
-    this.#thread = new Worker(bootstrapCode(entry, boot.compileCache), {
-      eval: true,
-      workerData: boot,
-      name: `sluicegate-${boot.worker}`,
-      // Settings were read from the environment once; plugins do not need it.
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: engineHeapLimit(boot.heapLimit) },
-    });
+  constructor(thread: Worker, number: number, events: WorkerEvents) {
+    this.number = number;
+    this.#thread = thread;
     this.#thread.on('message', (message: FromWorker) => events.message(this, message));
     this.#thread.on('error', (error) => {
       this.#error = error instanceof Error ? error : new Error(String(error));
@@ -58,6 +47,11 @@ export class WorkerHandle {
 
   get threadId(): number {
     return this.#thread.threadId;
+  }
+
+  /** What the thread waits for when its code is loaded. Call it once, before `post`. */
+  boot(boot: WorkerBoot): void {
+    this.#thread.postMessage(boot);
   }
 
   post(message: ToWorker): void {

@@ -1,6 +1,6 @@
 import { flushCompileCache } from 'node:module';
-import { parentPort, workerData } from 'node:worker_threads';
-import type { FromWorker, WorkerBoot } from '../../shared/messages/messages.ts';
+import { parentPort } from 'node:worker_threads';
+import type { FromWorker, ToWorker, WorkerBoot } from '../../shared/messages/messages.ts';
 import { collectWhenIdle, hideGarbageCollector } from '../../shared/util/process/collect-when-idle.ts';
 import { sharedClock } from '../../shared/util/time/clock.ts';
 import { Counter, workerCounters } from '../../shared/zones/counters.ts';
@@ -32,18 +32,28 @@ function startHeartbeat({ vitals, worker, heapLimit }: WorkerBoot): void {
 }
 
 hideGarbageCollector();
-try {
-  const boot = workerData as WorkerBoot;
-  startHeartbeat(boot);
-  const worker = await DataPlaneWorker.create(boot, post);
-  const counters = workerCounters(boot.zones, boot.worker);
-  worker.onReady(() => {
-    flushCompileCache();
-    collectWhenIdle(() => counters[Counter.requests] ?? 0);
-  });
-  worker.onEnd(() => port.close());
-  // Earlier messages wait in the port until now.
-  port.on('message', (message) => void worker.receive(message));
-} catch (error) {
-  post({ type: 'fatal', message: error instanceof Error ? error.message : String(error) });
+
+/** The first message; null: the worker does not start, and says why. */
+async function begin(boot: WorkerBoot): Promise<DataPlaneWorker | null> {
+  try {
+    startHeartbeat(boot);
+    const worker = await DataPlaneWorker.create(boot, post);
+    const counters = workerCounters(boot.zones, boot.worker);
+    worker.onReady(() => {
+      flushCompileCache();
+      collectWhenIdle(() => counters[Counter.requests] ?? 0);
+    });
+    worker.onEnd(() => port.close());
+    return worker;
+  } catch (error) {
+    post({ type: 'fatal', message: error instanceof Error ? error.message : String(error) });
+    port.close();
+    return null;
+  }
 }
+
+let worker: Promise<DataPlaneWorker | null> | null = null;
+port.on('message', (message: WorkerBoot | ToWorker) => {
+  if (worker === null) worker = begin(message as WorkerBoot);
+  else void worker.then((begun) => begun?.receive(message as ToWorker));
+});
