@@ -87,7 +87,8 @@ function launch(): Promise<Browser> {
 
 async function openPage(browser: Browser, url: string, options: BrowserContextOptions): Promise<DashboardPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', ...options });
-  context.setDefaultTimeout(15_000);
+  // As `until`: for a busy machine.
+  context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(String(error)));

@@ -75,17 +75,20 @@ test('fetches keys once, and authenticates the subject of the token', async () =
 test('fetches an unknown key at most once per cooldown', async () => {
   const plugin = guard({ jwks_cooldown: 1, claims_to_verify: ['exp'] });
   const exp = Math.floor(Date.now() / 1000) + 600;
+  const begun = performance.now();
+  // On a busy machine the made-up names take longer than a cooldown.
+  const allowed = (): number => 1 + Math.floor((performance.now() - begun) / 1000);
   assert.equal(await status(plugin, byFirst({ exp })), 200);
   publish(firstKey, secondKey);
   for (let at = 0; at < 50; at++) {
     const token = tokenOf('RS256', first.privateKey, { exp }, { kid: `unknown-${at}` });
     assert.equal(await status(plugin, token), 401);
   }
-  assert.equal(fetches, 1, 'made-up names of keys make no fetches');
+  assert.ok(fetches <= allowed(), `made-up names of keys make no fetches: ${fetches}`);
   const token = tokenOf('ES256', second.privateKey, { sub: 'x', exp }, { kid: 'two' });
   const deadline = Date.now() + 5000;
   while ((await status(plugin, token)) !== 200) assert.ok(Date.now() < deadline, 'the new key was never fetched');
-  assert.equal(fetches, 2);
+  assert.ok(fetches >= 2 && fetches <= allowed(), String(fetches));
 });
 
 test('refuses tokens of a withdrawn key, including cached ones', async () => {
