@@ -135,13 +135,16 @@ describe('what one client can cost', () => {
   it('Rapid Reset ends the connection after about 200 requests', async () => {
     await using server = await startServer((request) => request.resume());
     using client = await openSecureFrames(server.port);
+    const begun = performance.now();
     for (let stream = 1; stream < 4_000; stream += 2) {
       client.request(stream, head());
       client.write(frame(Frame.rstStream, 0, stream, uint32(Code.cancel)));
     }
     assert.equal(await client.refused(), Code.enhanceYourCalm);
     await until(() => client.closed);
-    assert.ok(server.seen.length <= 210, `${server.seen.length} requests`);
+    // 20 more for each second that it took.
+    const most = 210 + (20 * (performance.now() - begun)) / 1000;
+    assert.ok(server.seen.length <= most, `${server.seen.length} requests`);
     await until(() => server.seen.every(({ response }) => response.destroyed));
   });
 
@@ -205,16 +208,13 @@ describe('what one client can cost', () => {
     assert.ok(written <= 4 * piece.length, `${written} bytes`);
   });
 
-  it('a body that the routes do not read stays within its window', async () => {
+  it('a body that the routes do not read is not taken beyond its window and the buffers of Node', async () => {
     await using server = await startServer(() => {});
     using client = await openSecureFrames(server.port);
     client.request(1, head(), false);
-    client.request(3, head([], { ':method': 'GET' }));
-    for (let at = 0; at < 8; at++) client.write(frame(Frame.data, 0, 1, Buffer.alloc(16_384)));
-    await until(() => server.seen.length === 2);
-    client.write(frame(Frame.data, 0, 1, Buffer.alloc(16_384)), frame(Frame.data, 0, 1, Buffer.alloc(16_384)));
-    // 1 MiB in all: more than the window and everything that Node buffers before a route reads.
-    client.write(...Array.from({ length: 54 }, () => frame(Frame.data, 0, 1, Buffer.alloc(16_384))));
+    await until(() => server.seen.length === 1);
+    // A window of 128 KiB, and buffers of 64 KiB in front of the parser and behind it, each with a piece too many.
+    for (let at = 0; at < 32; at++) client.write(frame(Frame.data, 0, 1, Buffer.alloc(16_384)));
     assert.equal((await client.finished(1)).code, Code.flowControlError);
   });
 
