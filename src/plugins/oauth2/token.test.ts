@@ -513,14 +513,17 @@ test('a flood of wrong secrets is limited, and does not block the event loop', a
     last = performance.now();
   }, 1);
   const grant = { grant_type: 'client_credentials' };
+  const begun = performance.now();
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, at) => server.token({ ...grant, client_secret: `wrong-${at}` })),
   );
   clearInterval(watch);
+  const took = performance.now() - begun;
   const counted = (status: number) => answers.filter((answer) => answer.status === status).length;
   assert.equal(counted(503) + counted(400), 100);
   // Two are checked at a time and 32 of one client wait; on a busy machine some are done before the last one arrives.
-  assert.ok(counted(503) > 0 && counted(503) <= 100 - 34, String(counted(503)));
+  // On an overloaded one some wait for ten seconds, after which they are refused too.
+  assert.ok(counted(503) > 0 && (counted(503) <= 100 - 34 || took > 10_000), String(counted(503)));
   assert.ok(longest < 1000, String(longest));
   assert.equal(answers.find(({ status }) => status === 503)?.response.header('retry-after'), '1');
 });
