@@ -1,18 +1,21 @@
-import { framingHeaders, type HeaderNames } from '../../plugin-sdk/header-names.ts';
+import { type HeaderNames, isFramingHeader } from '../../plugin-sdk/header-names.ts';
 import { headerValue, headerValues } from '../../shared/http/header-block.ts';
 import { BoundedCache } from '../../shared/util/bounded-cache.ts';
 import { utf8AsLatin1 } from '../../shared/util/bytes/latin1.ts';
 
+/** Never changed: a list is made with its first entry, because many requests change a single header. */
+const none: never[] = [];
+
 /** Changes to a header block, applied when the head is sent. */
 export class HeaderEdits {
   /** Lower-case names whose lines in the block are dropped; a handful. */
-  readonly #dropped: string[] = [];
+  #dropped: string[] = none;
   /** Bit n: some dropped name has a length of n modulo 32. Spares most lines the lookup. */
   #lengths = 0;
-  readonly #added: AddedHeader[] = [];
+  #added: AddedHeader[] = none;
   /** Set together, with nothing else changed: then the fields above are empty, and no object is made for each header. */
   #group: HeaderNames | null = null;
-  #groupValues: readonly string[] = [];
+  #groupValues: readonly string[] = none;
   readonly #foldUnderscores: boolean;
 
   /**
@@ -26,8 +29,8 @@ export class HeaderEdits {
   copy(): HeaderEdits {
     this.#splitGroup();
     const copy = new HeaderEdits(this.#foldUnderscores);
-    copy.#dropped.push(...this.#dropped);
-    copy.#added.push(...this.#added);
+    copy.#dropped = [...this.#dropped];
+    copy.#added = [...this.#added];
     copy.#lengths = this.#lengths;
     return copy;
   }
@@ -59,7 +62,7 @@ export class HeaderEdits {
     const line = addedHeader(name, value);
     this.#splitGroup();
     this.#drop(line.lower);
-    this.#added.push(line);
+    this.#append(line);
   }
 
   /** The same as `set` for a header without a line in the block, which is not searched. */
@@ -67,7 +70,7 @@ export class HeaderEdits {
     const line = addedHeader(name, value);
     this.#splitGroup();
     if (this.#added.length > 0) this.#removeAdded(this.#folded(line.lower));
-    this.#added.push(line);
+    this.#append(line);
   }
 
   /** The same for several headers, whose names were looked at before. */
@@ -85,7 +88,7 @@ export class HeaderEdits {
   add(name: string, value: string): void {
     const line = addedHeader(name, value);
     this.#splitGroup();
-    this.#added.push(line);
+    this.#append(line);
   }
 
   remove(name: string): void {
@@ -148,20 +151,25 @@ export class HeaderEdits {
     this.#group = null;
     for (let at = 0; at < names.length; at++) {
       this.#drop(lower[at]!);
-      this.#added.push({ name: names[at]!, lower: lower[at]!, value: this.#groupValues[at]! });
+      this.#append({ name: names[at]!, lower: lower[at]!, value: this.#groupValues[at]! });
     }
   }
 
   #drop(lower: string): void {
     const folded = this.#folded(lower);
-    if (!this.#dropped.includes(folded)) this.#dropped.push(folded);
+    if (this.#dropped.length === 0) this.#dropped = [folded];
+    else if (!this.#dropped.includes(folded)) this.#dropped.push(folded);
     this.#lengths |= lengthBit(folded);
     this.#removeAdded(folded);
   }
 
+  #append(line: AddedHeader): void {
+    if (this.#added.length === 0) this.#added = [line];
+    else this.#added.push(line);
+  }
+
   #removeAdded(folded: string): void {
-    const added = this.#added;
-    for (let at = added.length - 1; at >= 0; at--) if (this.#folded(added[at]!.lower) === folded) added.splice(at, 1);
+    if (this.#added.length > 0) this.#added = this.#added.filter(({ lower }) => this.#folded(lower) !== folded);
   }
 
   #folded(lower: string): string {
@@ -246,24 +254,32 @@ function isPrintable(value: string): boolean {
   return true;
 }
 
+interface KnownName {
+  readonly lower: string;
+  readonly framing: boolean;
+}
+
 /** Plugins set few names, with every request: each is validated once. */
-const lowerNames = new BoundedCache<string, string>(1024);
+const knownNames = new BoundedCache<string, KnownName>(1024);
+
+function knownName(name: string): KnownName {
+  let known = knownNames.get(name);
+  if (known === undefined) {
+    if (!token.test(name)) throw new Error(`${JSON.stringify(name)} is not a header name`);
+    known = { lower: name.toLowerCase(), framing: isFramingHeader(name) };
+    knownNames.set(name, known);
+  }
+  return known;
+}
 
 /** Throws when it is not a header name. */
 export function lowerName(name: string): string {
-  let lower = lowerNames.get(name);
-  if (lower === undefined) {
-    if (!token.test(name)) throw new Error(`${JSON.stringify(name)} is not a header name`);
-    lower = name.toLowerCase();
-    lowerNames.set(name, lower);
-  }
-  return lower;
+  return knownName(name).lower;
 }
 
 /** The same as `isFramingHeader`, with names cached. Throws when it is not a header name. */
 export function isFraming(name: string): boolean {
-  const lower = lowerName(name);
-  return framingHeaders.has(lower.includes('_') ? lower.replaceAll('_', '-') : lower);
+  return knownName(name).framing;
 }
 
 /** Throws when a plugin must not write this header. */
