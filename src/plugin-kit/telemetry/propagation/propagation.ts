@@ -8,7 +8,7 @@ import { gcp } from './gcp.ts';
 import { jaeger } from './jaeger.ts';
 import { loggedId } from './logged-id.ts';
 import { ot } from './ot.ts';
-import { type PropagationRules, type PropagationSettings, propagationRules } from './rules.ts';
+import { type PropagationRules, type PropagationSettings, propagationRules, traceHeaders } from './rules.ts';
 import { traceparentOf, w3c } from './w3c.ts';
 
 /** The trace context that the last tracing plugin of the request sends to the backend; later plugins continue it. */
@@ -33,6 +33,8 @@ export class Propagation {
   readonly #preserves: boolean;
   /** Without trace headers of the client, only `traceparent` is written. */
   readonly #plain: boolean;
+  /** Matches a header block with one of the headers of traces; null: there are none to look for. */
+  readonly #headers: RegExp | null;
 
   constructor(settings: PropagationSettings) {
     this.#rules = propagationRules(settings);
@@ -41,14 +43,15 @@ export class Propagation {
     this.#preserves = inject.includes('preserve');
     const usual = new Set(this.#preserves && fallback !== null ? [...this.#inject, fallback] : this.#inject);
     this.#plain = clear.length === 0 && usual.size === 1 && usual.has('w3c');
+    const names = traceHeaders(settings);
+    this.#headers = names.length === 0 ? null : new RegExp(`(?:^|\\n)(?:${names.join('|')}):`, 'i');
   }
 
   /** The decision of an earlier tracing plugin, or the client's trace context; null: none that could be read. */
   extract(context: BaseContext): RemoteTrace | null {
     const before = context.get(joinedTrace);
     if (before !== undefined) return joined(before);
-    // Requests with one of the headers are recorded, whatever their values.
-    if (context.trace === null) return null;
+    if (!this.#hasHeaders(context)) return null;
     for (const format of this.#rules.extract) {
       const found = forms[format].read(context.request);
       if (found !== null) return found;
@@ -64,7 +67,7 @@ export class Propagation {
   /** Sends the trace context to the backend and to later plugins. */
   inject(context: AccessContext, trace: OutgoingTrace): void {
     const { upstream } = context;
-    if (this.#plain && trace.remote === null && context.trace === null) {
+    if (this.#plain && trace.remote === null && !this.#hasHeaders(context)) {
       upstream.setAbsentHeader('traceparent', traceparentOf(trace));
     } else {
       for (const name of this.#rules.clear) upstream.removeHeader(name);
@@ -94,6 +97,11 @@ export class Propagation {
       ids[format === 'b3-single' ? 'b3' : format] = loggedId(format, trace);
     }
     return ids;
+  }
+
+  /** Requests with one of the headers are recorded, whatever their values. Most of the others that are have none to read. */
+  #hasHeaders({ trace, request }: BaseContext): boolean {
+    return trace !== null && this.#headers?.test(request.block()) === true;
   }
 
   #kept(remote: RemoteTrace | null): TraceFormat | null {
