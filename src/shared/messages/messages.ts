@@ -55,7 +55,7 @@ export interface SnapshotFailure {
   readonly reason: string;
 }
 
-/** `workerData` of a data-plane worker. */
+/** The first message to a data-plane worker. */
 export interface WorkerBoot {
   /** Counts from 0; a worker that replaces another has the same number. */
   readonly worker: number;

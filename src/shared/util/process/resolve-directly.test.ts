@@ -64,3 +64,11 @@ test('so are modules of users in the folder of the package', async () => {
     /^ERR_MODULE_NOT_FOUND Cannot find module '.+missing\.ts' imported from .+broken\.ts/,
   );
 });
+
+test("zod's messages in other languages are loaded by their own name only", async () => {
+  const code = `
+    const { z } = await import(${JSON.stringify(import.meta.resolve('zod'))});
+    const { de } = await import(${JSON.stringify(import.meta.resolve('zod/locales'))});
+    console.log(Object.keys(z.locales).length, typeof de, z.string().safeParse(1).error.issues[0].message);`;
+  assert.equal(await printed(code), '0 function Invalid input: expected string, received number\n');
+});
