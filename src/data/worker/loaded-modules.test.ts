@@ -5,7 +5,10 @@ import { promisify } from 'node:util';
 
 /** Parts of a worker that its settings and its config ask for. */
 const unused: readonly (readonly [what: string, modules: RegExp])[] = [
-  ['HTTP/2, for listeners and services that speak it', /\/src\/data\/http2\/(?!load-)/],
+  [
+    'HTTP/2, for listeners and services that speak it',
+    /\/src\/(data|shared)\/http2\/(?!load-|address-budgets|budget-table)/,
+  ],
   ['limits', /\/src\/shared\/limits\//],
   ['clients of Redis', /\/src\/shared\/redis\//],
   ['streams', /\/src\/data\/stream\//],
