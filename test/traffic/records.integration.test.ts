@@ -310,3 +310,17 @@ describe('GET /traffic', () => {
     assert.equal((await listed('path=/open/one')).length, 0);
   });
 });
+
+describe('DELETE /traffic', () => {
+  it('also forgets a request that has just ended', async () => {
+    await exchangeOne(rig.gateway.proxyPort, 'GET /open/before HTTP/1.1\r\nHost: a\r\n\r\n');
+    assert.equal((await rig.gateway.admin('DELETE', '/traffic')).status, 204);
+    await exchangeOne(rig.gateway.proxyPort, 'GET /open/after HTTP/1.1\r\nHost: a\r\n\r\n');
+    const kept = async (): Promise<readonly string[]> => {
+      const { body } = await rig.gateway.admin('GET', '/traffic');
+      return (body['data'] as Record[]).map(({ path }) => path);
+    };
+    await until(async () => (await kept()).includes('/open/after'));
+    assert.deepEqual(await kept(), ['/open/after']);
+  });
+});

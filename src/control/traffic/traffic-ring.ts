@@ -28,6 +28,8 @@ export class TrafficRing {
   #next = Date.now() * 1000;
   #oldest = this.#next;
   #bytes = 0;
+  /** Milliseconds since the epoch. */
+  #clearedAt = 0;
 
   constructor(limit: number, maxBytes: number) {
     this.#limit = limit;
@@ -43,6 +45,7 @@ export class TrafficRing {
     return this.#bytes;
   }
 
+  /** Returns the record also when it is not kept: it was on its way from its worker when the others were cleared. */
   add([text, explanation, raw, bodies]: PostedRecord): KeptRecord {
     const record: KeptRecord = {
       serial: this.#next,
@@ -52,6 +55,7 @@ export class TrafficRing {
       raw: Buffer.from(raw),
       bodies: bodies === undefined ? null : Buffer.from(bodies),
     };
+    if (Date.parse(record.entry.at) + record.entry.duration <= this.#clearedAt) return record;
     while (this.size > 0 && (this.size >= this.#limit || this.#bytes + bytesOf(record) > this.#maxBytes)) this.#evict();
     this.#records[this.#next % this.#limit] = record;
     this.#serials.set(record.entry.id, this.#next);
@@ -78,7 +82,10 @@ export class TrafficRing {
     }
   }
 
+  /** Forgets all requests that have ended. */
   clear(): void {
+    // Times of records are cut to milliseconds.
+    this.#clearedAt = Date.now() + 1;
     this.#records.fill(undefined);
     this.#serials.clear();
     this.#oldest = this.#next;
