@@ -29,12 +29,6 @@ export const longFiles = [
   'test/store/kill.integration.test.ts',
 ];
 
-/**
- * Integration tests at a time: each waits for deadlines and for processes of its own in a quarter of its time, so that three keep two
- * processors at work.
- */
-const integrationConcurrency = 3;
-
 /** Tests of several parts together, with real sockets, processes and services. Those in a browser compute most: rarely two at a time do. */
 export function integrationTests(): Step {
   const files = findFiles(
@@ -44,7 +38,7 @@ export function integrationTests(): Step {
   ).filter((file) => !longFiles.includes(file));
   const inBrowser = files.filter((file) => file.startsWith('test/dashboard/'));
   const others = files.filter((file) => !inBrowser.includes(file));
-  return testStep('integration and conformance', [...longFiles, ...spread(inBrowser, others)], integrationConcurrency);
+  return testStep('integration and conformance', [...longFiles, ...spread(inBrowser, others)], 2);
 }
 
 /** Both lists in their order, each at even distances. */

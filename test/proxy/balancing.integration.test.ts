@@ -179,10 +179,14 @@ describe('least-connections', () => {
       assert.deepEqual(open(), [6, 6, 12]);
       // Completed requests free that backend.
       for (const response of holding[0]!.open.splice(0)) response.end('done');
+      let expected = 18;
       await until(async () => {
         const client = await openClient(gateway.proxyPort);
         clients.push(client);
         client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+        expected++;
+        // A request that has not arrived yet must not make the next one choose another backend.
+        await until(() => open().reduce((sum, count) => sum + count, 0) === expected);
         return holding[0]!.open.length >= 5;
       });
       assert.ok(holding[1]!.open.length <= 7, `${open()}`);

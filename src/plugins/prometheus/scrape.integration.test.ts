@@ -44,9 +44,14 @@ before(async () => {
   await rig.write('POST', '/upstreams/pool/targets', { target: `127.0.0.1:${rig.backend.port}` });
   // The same page in the text format, which this Prometheus does not request when OpenMetrics is available.
   relay = createServer(async (_request, response) => {
-    const page = await fetch(`${rig.gateway.statusUrl}/metrics`, { headers: { accept: 'text/plain' } });
-    response.writeHead(200, { 'content-type': page.headers.get('content-type') ?? '' });
-    response.end(await page.text());
+    try {
+      const page = await fetch(`${rig.gateway.statusUrl}/metrics`, { headers: { accept: 'text/plain' } });
+      const text = await page.text();
+      response.writeHead(200, { 'content-type': page.headers.get('content-type') ?? '' }).end(text);
+    } catch {
+      // The gateway ended during a scrape. While it runs, Prometheus reports a scrape that fails.
+      response.destroy();
+    }
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => relay.once('listening', resolve));
   const { port } = relay.address() as { readonly port: number };

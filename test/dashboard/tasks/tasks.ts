@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { DashboardRig } from '../../support/dashboard.ts';
+import { until } from '../../support/until.ts';
 import type { Person } from './person.ts';
 
 /** Something that people do with a gateway, as a script and in the browser. */
@@ -38,6 +39,11 @@ async function ordersWithKey({ admin, backend }: TaskPlace): Promise<void> {
   await admin('POST', '/services/orders/plugins', { name: 'key-auth' });
   await admin('POST', '/consumers', { username: 'ada' });
   await admin('POST', '/consumers/ada/key-auth', { key: 'adas-key' });
+}
+
+/** Waits for the records of requests to `/orders`: the workers send them every 100 ms. */
+async function recorded({ admin }: TaskPlace, count: number): Promise<void> {
+  await until(async () => ((await admin('GET', '/traffic?path=/orders'))['data'] as unknown[]).length === count);
 }
 
 export const tasks: readonly Task[] = [
@@ -90,6 +96,7 @@ curl -s $ADMIN/consumers/ada/key-auth -d key=adas-key`,
       await ordersWithKey(place);
       await place.admin('GET', '/traffic');
       assert.equal(await place.send('/orders'), 401);
+      await recorded(place, 1);
     },
     script: `curl -s "$ADMIN/traffic?status=401" | jq '.data[] | {id, client, path, reason}'
 id=$(curl -s "$ADMIN/traffic?status=401" | jq -r '.data[0].id')
@@ -167,6 +174,7 @@ curl -s -X POST $ADMIN/config/versions/$version/rollback`,
       await place.admin('POST', '/services/orders/routes', { name: 'orders', paths: ['/orders'] });
       await place.admin('GET', '/traffic');
       for (let sent = 0; sent < 5; sent++) assert.equal(await place.send('/orders'), 200);
+      await recorded(place, 5);
     },
     script: `id=$(curl -s $ADMIN/services/orders | jq -r .id)
 curl -s $ADMIN/what-if -H content-type:application/json -d '{"changes": [{"method": "POST",
