@@ -80,7 +80,9 @@ describe('an upgrade', { skip, timeout: 300_000 }, () => {
     agent.destroy();
     assert.equal(code, 0, output);
     assert.deepEqual(failures, []);
-    assert.ok(Math.max(...passed.values()) <= 11, JSON.stringify([...passed]));
+    // The processes exchange their counts at intervals, and late ones on a busy machine: each of the three clients may pass once more
+    // meanwhile. Counted apart, a key would pass 20 times.
+    assert.ok(Math.max(...passed.values()) <= 13, JSON.stringify([...passed]));
   });
 
   test('keeps all sockets with fewer workers', async () => {
