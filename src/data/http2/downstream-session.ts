@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { refusedBurst, refusedRate, resetBurst, resetRate } from '../../shared/http2/connection/client-budget.ts';
 import { controlBurst, freeFrames, Http2Connection } from '../../shared/http2/connection/connection.ts';
 import { streamWindow } from '../../shared/http2/connection/stream.ts';
 import { TokenBucket } from '../../shared/http2/connection/token-bucket.ts';
@@ -21,12 +22,6 @@ const maxStreams = 128;
 const maxHeaderList = 65_535;
 /** Calls of `closeAnnounced` without a new stream, each a second after the other, before the final GOAWAY. */
 const quietCallsToClose = 3;
-/** Requests that a client resets, and malformed ones: burst, and rate per second. The former cost work at backends. */
-const resetBurst = 200;
-const resetRate = 20;
-/** Streams above the limit: a client may open some before it has received it. */
-const refusedBurst = 500;
-const refusedRate = 50;
 /** A connection that the client made end, as a fraction of a connection's budget: opening it was most of its cost. */
 const violationShare = 1 / 20;
 

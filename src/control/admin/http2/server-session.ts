@@ -1,4 +1,5 @@
 import type { TLSSocket } from 'node:tls';
+import { refusedBurst, refusedRate, resetBurst, resetRate } from '../../../shared/http2/connection/client-budget.ts';
 import { Http2Connection } from '../../../shared/http2/connection/connection.ts';
 import { streamWindow } from '../../../shared/http2/connection/stream.ts';
 import { TokenBucket } from '../../../shared/http2/connection/token-bucket.ts';
@@ -16,12 +17,6 @@ const maxStreams = 100;
 /** Bytes and fields of a header list. Node's server answers 431 to heads above 16 KiB itself. */
 const maxHeaderList = 32_768;
 const maxHeaderCount = 128;
-/** Requests that a client resets, and malformed ones: burst, and rate per second. */
-const resetBurst = 200;
-const resetRate = 20;
-/** Streams above the limit: a client may open some before it has received it. */
-const refusedBurst = 500;
-const refusedRate = 50;
 
 const settings: readonly (readonly [number, number])[] = [[Setting.maxConcurrentStreams, maxStreams]];
 
