@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import './file-end.ts';
 import { freePort } from './free-port.ts';
+import { readLinesUntil } from './output-lines.ts';
 import type { TestPostgres } from './postgres.ts';
 
 /** A PgBouncer in front of a PostgreSQL, on a port of 127.0.0.1. */
@@ -88,15 +88,8 @@ export async function startPgBouncer(postgres: TestPostgres, mode: PoolMode): Pr
 
 async function startServer(binary: string, args: readonly string[], cwd: string): Promise<ChildProcess> {
   const server = spawn(binary, [...args], { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
-  const lines: string[] = [];
-  for await (const line of createInterface({ input: server.stderr })) {
-    lines.push(line);
-    if (line.includes('process up')) {
-      server.stderr.resume();
-      return server;
-    }
-  }
-  throw new Error(`PgBouncer did not start:\n${lines.join('\n')}`);
+  await readLinesUntil('PgBouncer', server.stderr, (line) => line.includes('process up'));
+  return server;
 }
 
 function findBinary(): string | null {

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { appendFileSync, chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Settings } from '../../src/shared/settings/settings.ts';
 import './file-end.ts';
 import { freePort } from './free-port.ts';
+import { readLinesUntil } from './output-lines.ts';
 import { createPostgresData, type Owner, postgresPassword, postgresUser } from './postgres-data.ts';
 
 /** A throw-away PostgreSQL cluster on a port of 127.0.0.1. */
@@ -152,15 +152,10 @@ async function startServer(
     ['-D', data, '-p', String(port), '-h', listen, '-k', directory, '-F', '-c', `full_page_writes=${pages}`],
     { ...owner, cwd: directory, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, LC_ALL: 'C' } },
   );
-  const lines: string[] = [];
-  for await (const line of createInterface({ input: server.stderr })) {
-    lines.push(line);
-    if (line.includes('database system is ready to accept connections')) {
-      server.stderr.resume();
-      return server;
-    }
-  }
-  throw new Error(`PostgreSQL did not start:\n${lines.join('\n')}`);
+  await readLinesUntil('PostgreSQL', server.stderr, (line) =>
+    line.includes('database system is ready to accept connections'),
+  );
+  return server;
 }
 
 /** Signals the server first, so that it starts no further process. */

@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import './file-end.ts';
+import { readLinesUntil } from './output-lines.ts';
+
+/** Milliseconds for an answer. */
+const limit = 30_000;
 
 /** A throw-away Prometheus server on a port of 127.0.0.1 that scrapes some addresses. */
 export interface TestPrometheus extends AsyncDisposable {
@@ -101,23 +104,24 @@ function configOf(jobs: Readonly<Record<string, string>>, interval: number, time
   };
 }
 
+/** Its listener and its storage start side by side: either may be first. */
 async function readyAt({ stderr }: ChildProcess): Promise<string> {
-  if (stderr === null) throw new Error('Prometheus has no output');
-  const lines: string[] = [];
-  let url = '';
-  for await (const line of createInterface({ input: stderr })) {
-    lines.push(line);
-    url = /msg="Listening on" address=(\S+)/.exec(line)?.[1] ?? url;
-    if (url === '' || !line.includes('Server is ready to receive web requests')) continue;
-    stderr.resume();
-    return `http://${url}`;
-  }
-  throw new Error(`Prometheus did not start:\n${lines.join('\n')}`);
+  let address = '';
+  let ready = false;
+  await readLinesUntil('Prometheus', stderr, (line) => {
+    address = /msg="Listening on" address=(\S+)/.exec(line)?.[1] ?? address;
+    ready ||= line.includes('Server is ready to receive web requests');
+    return ready && address !== '';
+  });
+  return `http://${address}`;
 }
 
 function questions(url: string): Pick<TestPrometheus, 'query' | 'targets' | 'types'> {
   const ask = async (path: string): Promise<unknown> => {
-    const answer = (await (await fetch(url + path)).json()) as { readonly status: string; readonly data: unknown };
+    const answer = (await (await fetch(url + path, { signal: AbortSignal.timeout(limit) })).json()) as {
+      readonly status: string;
+      readonly data: unknown;
+    };
     if (answer.status !== 'success') throw new Error(`${path}: ${JSON.stringify(answer)}`);
     return answer.data;
   };

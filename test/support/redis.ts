@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import './file-end.ts';
 import { freePort } from './free-port.ts';
+import { readLinesUntil } from './output-lines.ts';
 
 /** A throw-away Redis server on a port of 127.0.0.1, with nothing on disk. */
 export interface TestRedis {
@@ -99,13 +99,6 @@ export async function spawnUntil(
   text: string,
 ): Promise<ChildProcess> {
   const server = spawn(program, words, { cwd: directory, stdio: ['ignore', 'pipe', 'ignore'] });
-  const lines: string[] = [];
-  for await (const line of createInterface({ input: server.stdout })) {
-    lines.push(line);
-    if (line.includes(text)) {
-      server.stdout.resume();
-      return server;
-    }
-  }
-  throw new Error(`Redis did not start:\n${lines.join('\n')}`);
+  await readLinesUntil(program, server.stdout, (line) => line.includes(text));
+  return server;
 }
