@@ -9,7 +9,7 @@ export interface FedOverview {
 }
 
 /** Looks at the objects. */
-const samples = 6;
+const samples = 3;
 /** Seconds of traffic that arrive at once. */
 const batch = 10;
 

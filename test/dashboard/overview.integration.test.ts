@@ -10,7 +10,7 @@ import { feedOverview, liveObjects, setHidden } from './fed-overview.ts';
 
 const skip = skipWithoutChromium();
 
-describe('the overview page', { skip, timeout: 240_000 }, () => {
+describe('the overview page', { skip, timeout: 480_000 }, () => {
   let rig: DashboardRig;
   let busy: Busy;
   let desk: DashboardPage;
@@ -213,22 +213,30 @@ describe('the overview page', { skip, timeout: 240_000 }, () => {
     assert.ok(total > 10_000 && total < 350_000, `${total} bytes`);
   });
 
-  test('the memory of an open page does not grow with the seconds', async () => {
+  test('the memory of an open page does not grow with the seconds', { timeout: 300_000 }, async () => {
     await using other = await rig.open('/config/services');
     const feed = await feedOverview(other.page);
     await other.page.goto(`${rig.url}/`);
     await other.page.locator('.ov-canvas canvas').nth(2).waitFor();
     await feed.pass(40);
-    const [first, before] = [await liveObjects(other), await feed.renderings()];
-    await feed.pass(60);
-    const after = await feed.renderings();
+    const before = await feed.renderings();
+    const looks = [await liveObjects(other)];
+    const growths = (): readonly number[] =>
+      looks.slice(1).map(({ objects, elements }, at) => {
+        const earlier = looks[at]!;
+        return Math.max(objects - earlier.objects, elements - earlier.elements);
+      });
+    // What is on its way adds to one look or another; what is never let go adds to each.
+    while (growths().every((growth) => growth >= 300)) {
+      assert.ok(looks.length <= 4, `every 400 seconds of traffic: ${JSON.stringify(looks)}`);
+      await feed.pass(40);
+      looks.push(await liveObjects(other));
+    }
     assert.equal(await other.page.locator('.ov-canvas canvas').count(), 3);
-    const later = await liveObjects(other);
-    const growth = `${JSON.stringify(first)} after 400 seconds of traffic, ${JSON.stringify(later)} after 1,000`;
-    assert.ok(later.objects - first.objects < 300 && later.elements - first.elements < 300, growth);
     // One a second, and one for each answer to the other request of the page.
-    const shown = after - before;
-    assert.ok(shown >= 30 && shown <= 60 + 25, `${shown} renderings in 60 s`);
+    const seconds = 40 * (looks.length - 1);
+    const shown = (await feed.renderings()) - before;
+    assert.ok(shown >= seconds / 2 && shown <= seconds * 1.5, `${shown} renderings in ${seconds} s`);
   });
 
   test('nothing needs attention on a calm gateway; without analytics the live numbers remain', async () => {
