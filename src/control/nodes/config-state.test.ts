@@ -32,6 +32,18 @@ describe('the age of the config', () => {
     assert.deepEqual(config.report(), { store: 's', version: 1, currentAt: 1000, failures: 0 });
   });
 
+  it('is zero for the only writer, however late the clock is read', () => {
+    let now = 1000;
+    const config = new ConfigState({
+      head: null,
+      sent: () => at(1),
+      applied: () => true,
+      failures: () => 0,
+      now: () => now++,
+    });
+    assert.equal(config.age(), 0);
+  });
+
   it('grows while changes are missing, or the store is unavailable', async () => {
     const { state, config } = rig();
     state.sent = at(1);

@@ -30,35 +30,36 @@ export class ConfigState {
     const { head } = this.#options;
     const before = this.#now();
     if (head === null) {
-      this.#noteReached();
+      this.#noteReached(before);
       return;
     }
     const latest = await head().catch(() => null);
-    const reached = this.#noteReached();
+    const reached = this.#noteReached(before);
     if (latest === null || reached === null || latest.store !== reached.store) return;
     if (reached.version >= latest.version) this.#currentAt = before;
   }
 
   /** Milliseconds since the node last knew that it has everything; null: it never did. */
   age(): number | null {
-    if (this.#options.head === null && this.#noteReached() === null) return null;
-    return this.#currentAt === 0 ? null : Math.max(0, this.#now() - this.#currentAt);
+    const now = this.#now();
+    if (this.#options.head === null && this.#noteReached(now) === null) return null;
+    return this.#currentAt === 0 ? null : Math.max(0, now - this.#currentAt);
   }
 
   /** Null: the workers have no config yet. */
   report(): NodeConfigReport | null {
-    const reached = this.#noteReached();
+    const reached = this.#noteReached(this.#now());
     if (reached === null) return null;
     const { store, version } = reached;
     return { store, version, currentAt: this.#currentAt, failures: this.#options.failures() };
   }
 
-  #noteReached(): FeedPosition | null {
+  #noteReached(now: number): FeedPosition | null {
     const { head, sent, applied } = this.#options;
     if (applied()) {
       this.#reached = sent();
       // The only writer sends what it writes.
-      if (head === null && this.#reached !== null) this.#currentAt = this.#now();
+      if (head === null && this.#reached !== null) this.#currentAt = now;
     }
     return this.#reached;
   }
