@@ -20,7 +20,7 @@ const requestsOfEach = 400;
  * No file of the gateway can grow beyond the limit, so appending to an existing one fails as on a full disk. Unlike `/dev/full`,
  * space in this file can be freed again.
  */
-describe('a log disk that fills up', { timeout: 60_000 }, () => {
+describe('a log disk that fills up', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluicegate-disk-'));
   const accessLog = join(folder, 'access.log');
   const recordLog = join(folder, 'requests.log');

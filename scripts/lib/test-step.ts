@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import { findFiles } from './files.ts';
 import { type Step, script } from './steps.ts';
 
-const timeout = 120_000;
+/** Milliseconds for a test, and for all tests of a suite together: on a busy machine a suite of a minute takes three. */
+const timeout = 300_000;
 
 /** Tests of one part, next to the code; they need only Node. */
 export function unitTests(): Step {
@@ -57,7 +58,7 @@ function testStep(name: string, files: readonly string[], concurrency: number, .
     command,
     argv,
     // What the runner does not end by itself: a file whose hooks or sockets never come to an end.
-    silence: 2 * timeout,
+    silence: timeout + 60_000,
     inspect: skippedInCi,
     // CI makes its report of the runner's own lines.
     summary: process.env['CI'] === 'true' ? runnerSummary : testSummary,

@@ -10,7 +10,7 @@ import { startClusterBackend } from './cluster-backend.fixture.ts';
 
 const skip = process.platform === 'linux' ? skipWithoutPostgres() : 'needs the loopback network of Linux';
 
-describe('readiness in a cluster', { skip, timeout: 120_000 }, () => {
+describe('readiness in a cluster', { skip }, () => {
   let backend: TestBackend;
   let cluster: Cluster;
   let first: ClusterNode;

@@ -11,7 +11,6 @@ const skip =
 
 test('a rolling restart of three nodes behind HAProxy fails no request, resets no connection, misses no route', {
   skip,
-  timeout: 120_000,
 }, async (t) => {
   await using backend = await startClusterBackend();
   await using cluster = await startCluster({ nodes: 3, env: rolloutSettings });

@@ -23,7 +23,6 @@ async function status({ host, port }: TestHaproxy, path: string): Promise<number
 
 test('scaling from one node to five and back fails no request, and a limit holds over all of them', {
   skip,
-  timeout: 120_000,
 }, async (t) => {
   await using backend = await startClusterBackend();
   await using cluster = await startCluster({ nodes: 5, started: 1, env: rolloutSettings });

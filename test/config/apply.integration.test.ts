@@ -100,9 +100,7 @@ test('no request sees a half-applied config', async () => {
   assert.ok(seen.length <= 4 * 2, seen.join(', '));
 });
 
-test('a node that is killed during an apply has the whole config from before, or the whole new one', {
-  timeout: 120_000,
-}, async () => {
+test('a node that is killed during an apply has the whole config from before, or the whole new one', {}, async () => {
   const prefix = join(folder, 'killed');
   let current = 0;
   for (let round = 0; round < 2; round++) {

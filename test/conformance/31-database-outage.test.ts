@@ -25,7 +25,7 @@ const refusal = 6_000;
 const limit = 40;
 
 /** Three nodes: one next to PostgreSQL, one behind PgBouncer in transaction mode, one whose link to PostgreSQL can be cut. */
-describe('Case 31: the database is unavailable', { skip, timeout: 180_000 }, () => {
+describe('Case 31: the database is unavailable', { skip }, () => {
   let partition: Partition;
   let pooler: TestPgBouncer;
   let cluster: Cluster;

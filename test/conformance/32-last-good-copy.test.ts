@@ -23,7 +23,7 @@ const damages: readonly [string, (text: string) => string, RegExp][] = [
   ],
 ];
 
-describe('Case 32: the copy of the last good config of one node of two', { skip, timeout: 120_000 }, () => {
+describe('Case 32: the copy of the last good config of one node of two', { skip }, () => {
   let cluster: Cluster;
   let backend: TestBackend;
   let healthy: ClusterNode;

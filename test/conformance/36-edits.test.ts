@@ -63,7 +63,6 @@ const percentile = (sorted: readonly number[], share: number): number => sorted[
 
 it('Case 36: 50 edits per second on 5,000 routes over three nodes lose no route and no request', {
   skip,
-  timeout: 120_000,
 }, async (t) => {
   await using cluster = await startCluster({ nodes: 3 });
   await using backend = await startBackend({ handler: (_request, response) => void response.end() });

@@ -108,8 +108,11 @@ describe('requests that are not a WebSocket handshake', { concurrency: 8 }, () =
       assert.doesNotMatch(seen.connection.received, /root/);
     });
   }
+});
 
-  it('have their body forwarded with a length', async () => {
+describe('a WebSocket handshake with a body', () => {
+  it('is forwarded with its length', async () => {
+    await using rig = await startRig({ script: eager });
     const lines = [...handshake, `Content-Length: ${smuggled.length}`];
     using client = await openClient(rig.port);
     client.write(request('/body', lines) + smuggled);

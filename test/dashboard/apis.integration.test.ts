@@ -45,7 +45,7 @@ components:
         constructor: { type: string }
 `;
 
-describe('APIs', { skip, timeout: 200_000 }, () => {
+describe('APIs', { skip }, () => {
   let rig: DashboardRig;
   before(async () => {
     rig = await startDashboardRig({ env: { KONG_PORTAL_LISTEN: '127.0.0.1:0' } });

@@ -17,7 +17,7 @@ const update = process.env['UPDATE_PICTURES'] === '1';
  */
 const maxDifference = 4;
 
-describe('the main pages', { skip, timeout: 200_000 }, () => {
+describe('the main pages', { skip }, () => {
   let rig: DashboardRig;
   let backend: TestBackend;
   before(async () => {

@@ -38,7 +38,7 @@ curl -X POST localhost:8001/plugins -d name=hostile -d 'config.greeting=<script>
 | \`x|y\` | **bold** [key-auth](../key-auth/README.md) |
 `;
 
-describe('the plugin catalog', { skip, timeout: 120_000 }, () => {
+describe('the plugin catalog', { skip }, () => {
   let rig: DashboardRig;
   let desk: DashboardPage;
   let page: Page;

@@ -36,7 +36,7 @@ const cases: Readonly<Record<string, EntityCase>> = {
   acls: { fields: { consumer: 'ada', group: 'staff' }, refusedAt: 'group' },
 };
 
-describe('entities in the dashboard', { skip, timeout: 300_000 }, () => {
+describe('entities in the dashboard', { skip }, () => {
   let rig: DashboardRig;
   let desk: DashboardPage;
   before(async () => {

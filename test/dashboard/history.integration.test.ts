@@ -32,7 +32,7 @@ const effect = {
   undecided: [{ reason: 'It calls another server.', plugin: 'ldap-auth', count: 3 }],
 };
 
-describe('history in the dashboard', { skip, timeout: 300_000 }, () => {
+describe('history in the dashboard', { skip }, () => {
   let rig: DashboardRig;
   let desk: DashboardPage;
   let folder: string;

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 
 const skip = skipWithoutChromium();
 
-describe('the overview of other nodes', { skip, timeout: 120_000 }, () => {
+describe('the overview of other nodes', { skip }, () => {
   test('while the database hangs, the page says so and the traffic goes on', {
     skip: skipWithoutPostgres(),
   }, async () => {

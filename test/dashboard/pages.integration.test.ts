@@ -12,7 +12,7 @@ import { fillForm, save } from './fill-form.ts';
 const skip = skipWithoutChromium();
 
 /** One gateway, in the order of its life: empty, with a config, with 10,000 routes, with admin users. */
-describe('the dashboard', { skip, timeout: 300_000 }, () => {
+describe('the dashboard', { skip }, () => {
   let rig: DashboardRig;
   let boss: ReturnType<typeof callAdminAs> | null = null;
   before(async () => {

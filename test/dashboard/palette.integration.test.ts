@@ -6,7 +6,7 @@ import { type DashboardPage, type DashboardRig, skipWithoutChromium, startDashbo
 
 const skip = skipWithoutChromium();
 
-describe('the command palette', { skip, timeout: 120_000 }, () => {
+describe('the command palette', { skip }, () => {
   let rig: DashboardRig;
   let desk: DashboardPage;
   let page: Page;

@@ -8,7 +8,7 @@ import { callAdminAs } from './call-admin-as.ts';
 
 const skip = skipWithoutChromium();
 
-describe('the playground and the graph', { skip, timeout: 120_000 }, () => {
+describe('the playground and the graph', { skip }, () => {
   let rig: DashboardRig;
   let backend: TestBackend;
   before(async () => {

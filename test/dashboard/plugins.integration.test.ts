@@ -14,7 +14,7 @@ const scoped = new Set(['acme']);
 /** As many plugins at a time as there are pages. */
 const pages = 3;
 
-describe('plugins in the dashboard', { skip, timeout: 300_000 }, () => {
+describe('plugins in the dashboard', { skip }, () => {
   let rig: DashboardRig;
   let desk: DashboardPage;
   const desks: DashboardPage[] = [];

@@ -27,7 +27,7 @@ function teaShop(url: string): object {
 
 const counted: (readonly [title: string, script: number, browser: number])[] = [];
 
-describe('tasks', { skip, timeout: 300_000 }, () => {
+describe('tasks', { skip }, () => {
   let rig: DashboardRig;
   let backend: TestBackend;
   let folder: string;

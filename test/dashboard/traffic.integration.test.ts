@@ -55,7 +55,7 @@ async function untilShown(page: Page, paths: readonly string[]): Promise<void> {
   }, 10_000).catch(() => assert.deepEqual(shown, paths));
 }
 
-describe('the traffic pages', { skip, timeout: 300_000 }, () => {
+describe('the traffic pages', { skip }, () => {
   before(async () => {
     backend = await startBackend();
     rig = await startDashboardRig({ env: { KONG_TRUSTED_IPS: local } });

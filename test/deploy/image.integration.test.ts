@@ -88,7 +88,7 @@ describe('the container image', { skip }, () => {
 
   const own = { uid: 10001, gid: 10001, mode: 0o770 };
 
-  it('runs as process 1 without rights, on a read-only root, and reports its health', { timeout: 60_000 }, async () => {
+  it('runs as process 1 without rights, on a read-only root, and reports its health', async () => {
     await using container = await start(await newVolume(own));
     await untilHealthy(container, config);
     const status = await container.exec(['cat', '/proc/1/status']);
@@ -103,7 +103,7 @@ describe('the container image', { skip }, () => {
     }
   });
 
-  it('logs requests to its output, and no log file fills the volume', { timeout: 60_000 }, async () => {
+  it('logs requests to its output, and no log file fills the volume', async () => {
     const volume = await newVolume(own);
     await using container = await start(volume);
     await untilHealthy(container, config);
@@ -115,7 +115,7 @@ describe('the container image', { skip }, () => {
     assert.deepEqual(await readdir(join(volume, 'logs')), []);
   });
 
-  it('finishes at SIGTERM, and leaves no zombies of its health checks', { timeout: 60_000 }, async () => {
+  it('finishes at SIGTERM, and leaves no zombies of its health checks', async () => {
     await using container = await start(await newVolume(own));
     await untilHealthy(container, config);
     for (let at = 0; at < 3; at++) await container.exec(config.health);
@@ -126,7 +126,7 @@ describe('the container image', { skip }, () => {
     assert.match(container.output(), /stopped \(gracefully\)/);
   });
 
-  it('starts again on the volume of a container that was killed', { timeout: 60_000 }, async () => {
+  it('starts again on the volume of a container that was killed', async () => {
     const volume = await newVolume(own);
     {
       await using killed = await start(volume);
@@ -150,12 +150,12 @@ describe('the container image', { skip }, () => {
     assert.match(output, /"name":"kept"/);
   });
 
-  it('accepts a volume that belongs to root, with its group (fsGroup of Kubernetes)', { timeout: 60_000 }, async () => {
+  it('accepts a volume that belongs to root, with its group (fsGroup of Kubernetes)', async () => {
     await using container = await start(await newVolume({ uid: 0, gid: 10001, mode: 0o2770 }));
     await untilHealthy(container, config);
   });
 
-  it('loads a plugin that is copied into a folder of it', { timeout: 60_000 }, async () => {
+  it('loads a plugin that is copied into a folder of it', async () => {
     const layer = join(home, 'plugin');
     await mkdir(join(layer, 'opt/sluicegate/plugins'), { recursive: true });
     await writeFile(

@@ -89,7 +89,7 @@ describe('the dashboards and alerts', { skip }, () => {
     }
   });
 
-  it('return data for every query', { timeout: 60_000 }, async () => {
+  it('return data for every query', async () => {
     const queries = dashboards.flatMap(({ title, panels }) =>
       panels.flatMap((panel) => (panel.targets ?? []).map(({ expr }) => ({ panel: `${title}: ${panel.title}`, expr }))),
     );

@@ -84,31 +84,27 @@ describe('the pages of docs/deploy', { skip: skipWithoutNamespaces() }, () => {
     for (const { name, summary } of commands) assert.ok(stdout.includes(`${name} `) && stdout.includes(summary), name);
   });
 
-  it('one-machine.md: installs the package, runs as its own user, and stops', { timeout: 240_000 }, async () => {
+  it('one-machine.md: installs the package, runs as its own user, and stops', async () => {
     await runTour('docs/deploy/one-machine.md', options);
   });
 
   it('behind-a-load-balancer.md: nginx and HAProxy tell the client, and clients cannot', {
-    timeout: 240_000,
     skip: skipWithoutServers(),
   }, async () => {
     await runTour('docs/deploy/behind-a-load-balancer.md', { ...options, before: [echo] });
   });
 
-  it('hybrid.md: a control plane, a data plane, and a restart without the control plane', {
-    timeout: 240_000,
-  }, async () => {
+  it('hybrid.md: a control plane, a data plane, and a restart without the control plane', {}, async () => {
     await runTour('docs/deploy/hybrid.md', { ...options, before: [echo] });
   });
 
   it('several-nodes.md: three nodes, rolling restarts, scaling, an outage of the database', {
-    timeout: 240_000,
     skip: skipWithoutServers() || skipWithoutPostgres(),
   }, async () => {
     await runTour('docs/deploy/several-nodes.md', { ...options, before: [echo] });
   });
 
-  it('docker.md: the secrets, and the requests to the node of Compose', { timeout: 240_000 }, async () => {
+  it('docker.md: the secrets, and the requests to the node of Compose', async () => {
     // Not an engine: a node with the ports, the token and the settings of the compose file, except for PostgreSQL.
     const { services } = parse(readFileSync(join(root, 'deploy/compose/compose.yaml'), 'utf8'));
     const variables = Object.entries<string>(services.gateway.environment).filter(

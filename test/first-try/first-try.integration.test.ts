@@ -65,7 +65,7 @@ describe('with its smallest configuration', () => {
   }
 
   for (const [name, row] of Object.entries(rows)) {
-    it(`${name} works on the first try`, { skip: row.skip ?? false, timeout: 40_000 }, async () => {
+    it(`${name} works on the first try`, { skip: row.skip ?? false }, async () => {
       await using resources = new AsyncDisposableStack();
       const setting = settingOf(name, resources);
       await write(

@@ -233,7 +233,7 @@ describe('the package, packed and installed in an empty folder', () => {
     assert.match(metrics, /^visits_redis_ms_count\{route="visited"\} [12]$/m);
   });
 
-  it('has the other commands, which find the node', { timeout: 60_000 }, async () => {
+  it('has the other commands, which find the node', async () => {
     if (gateway === null) await start(plugins);
     const options = { cwd: app, env: shell, timeout: 30_000 };
     const version = await run('npx', ['--no-install', 'sluicegate', 'version'], options);
@@ -248,7 +248,7 @@ describe('the package, packed and installed in an empty folder', () => {
     assert.match((await run('npx', importing, options)).stdout, /pets/);
   });
 
-  it('contains declarations that a strict compiler accepts and that reject misuse', { timeout: 60_000 }, async () => {
+  it('contains declarations that a strict compiler accepts and that reject misuse', async () => {
     await writeJson(join(app, 'tsconfig.json'), {
       compilerOptions: {
         module: 'nodenext',
@@ -267,12 +267,12 @@ describe('the package, packed and installed in an empty folder', () => {
     await rm(join(app, 'plugins/misuse.ts'));
   });
 
-  it('has the test harness for plugins', { timeout: 60_000 }, async () => {
+  it('has the test harness for plugins', async () => {
     const tests = ['plugins/greet.test.ts', ...copied.map((name) => `plugins/${name}/${name}.test.ts`)];
     await run(process.execPath, ['--test', ...tests], { cwd: app, env: shell, timeout: 50_000 });
   });
 
-  it('runs the tests of an example that needs Redis', { skip: skipWithoutRedis(), timeout: 60_000 }, async () => {
+  it('runs the tests of an example that needs Redis', { skip: skipWithoutRedis() }, async () => {
     await using redis = await ownRedis();
     const env = { ...shell, REDIS_PORT: `${redis.port}` };
     const options = { cwd: app, env, timeout: 50_000 };
@@ -284,7 +284,7 @@ describe('the package, packed and installed in an empty folder', () => {
     assert.match(stdout, /^# skipped 0$/m);
   });
 
-  it('reports the required version when started with an older Node', { timeout: 30_000 }, async () => {
+  it('reports the required version when started with an older Node', async () => {
     const command = join(app, 'node_modules/sluicegate/bin/sluicegate.js');
     const old = `data:text/javascript,Object.defineProperty(process,'version',{value:'v24.18.0'})`;
     const failed = await run(process.execPath, ['--import', old, command, 'start'], { cwd: app, env: shell }).then(

@@ -34,7 +34,7 @@ const unused: readonly (readonly [what: string, modules: RegExp])[] = [
   ['the languages of zod', /\/zod\/v4\/locales\/(?!en\.js)/],
 ];
 
-test('a node loads no part that its configuration does not use', { timeout: 60_000 }, async () => {
+test('a node loads no part that its configuration does not use', async () => {
   const hook = join(folder, 'recorder.cjs');
   writeFileSync(hook, recorder);
   const prefix = join(folder, 'node');

@@ -104,7 +104,7 @@ async function assertFollows(t: TestContext, place: DatabasePlace, schema: strin
   }
 }
 
-describe('a write on one of three nodes is routed on the others', { skip, timeout: 120_000 }, () => {
+describe('a write on one of three nodes is routed on the others', { skip }, () => {
   it(`within ${bound} ms at ${rate} writes a second, by notifications`, (t) => assertFollows(t, postgres, 'notified'));
 
   it(`within ${bound} ms at ${rate} writes a second, through PgBouncer in transaction mode`, (t) =>

@@ -88,7 +88,7 @@ async function assertConstraintsHold(place: DatabasePlace, schema: string): Prom
   }
 }
 
-describe('three nodes that write the same things at once keep every constraint', { skip, timeout: 120_000 }, () => {
+describe('three nodes that write the same things at once keep every constraint', { skip }, () => {
   it('on PostgreSQL', () => assertConstraintsHold(postgres, 'direct'));
 
   it('through PgBouncer in transaction mode', () => assertConstraintsHold(pooler.server, 'pooled'));

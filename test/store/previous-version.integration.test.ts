@@ -9,7 +9,7 @@ import { type ClusterNode, create, databaseEnv, startClusterNode } from './nodes
 const skip = skipWithoutPostgres();
 const status = { name: 'request-termination', config: { status_code: 200 } };
 
-describe('the version before and this one on one database', { skip, timeout: 120_000 }, () => {
+describe('the version before and this one on one database', { skip }, () => {
   let server: TestPostgres;
   let entry: string;
   before(async () => {

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { appendFileSync, chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Settings } from '../../src/shared/settings/settings.ts';
 import './file-end.ts';
 import { freePort } from './free-port.ts';
 import { readLinesUntil } from './output-lines.ts';
 import { createPostgresData, type Owner, postgresPassword, postgresUser } from './postgres-data.ts';
+import { until } from './until.ts';
 
 /** A throw-away PostgreSQL cluster on a port of 127.0.0.1. */
 export interface TestPostgres {
@@ -108,8 +108,8 @@ export async function startPostgres({
       server.kill('SIGKILL');
       for (const pid of processes) process.kill(pid, 'SIGKILL');
       await exited;
-      // They would still write to its files.
-      while (processes.some((pid) => titleOf(pid) !== '')) await wait(5);
+      // They would still write to its files, and the next server refuses to start while its shared memory is in use.
+      await until(() => processes.every(hasEnded));
       rmSync(join(data, 'postmaster.pid'), { force: true });
     },
     killBackend: () => {
@@ -181,7 +181,17 @@ function childrenOf(pid: number): readonly number[] {
   }
 }
 
-/** What the process says that it does; empty when it has ended, also before it is collected. */
+/** Whether the process has given back its memory; it may not be collected yet. */
+function hasEnded(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return /^ [ZX]/.test(stat.slice(stat.lastIndexOf(')') + 1));
+  } catch {
+    return true;
+  }
+}
+
+/** What the process says that it does; empty when it has ended. */
 function titleOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1');

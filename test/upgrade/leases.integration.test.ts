@@ -22,7 +22,6 @@ async function pass(port: number): Promise<boolean> {
 
 test('an upgrade under load gives back the leases of the old process: exactly the limit passes', {
   skip,
-  timeout: 120_000,
 }, async () => {
   await using node = await startNodeInPrefix({ KONG_PROXY_ACCESS_LOG: 'off' }, { nginx_worker_processes: '2' });
   const port = node.port('proxy');

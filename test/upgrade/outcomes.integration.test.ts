@@ -24,7 +24,7 @@ async function limited(port: number, who: string, agent: Agent | false): Promise
   return response.statusCode ?? 0;
 }
 
-describe('an upgrade', { skip, timeout: 300_000 }, () => {
+describe('an upgrade', { skip }, () => {
   let backend: TestBackend;
   let node: NodeInPrefix;
   let proxy: number;

@@ -20,7 +20,7 @@ async function shownBy(port: number): Promise<string> {
   return fingerprint256;
 }
 
-describe('a reload', { timeout: 300_000 }, () => {
+describe('a reload', () => {
   let backend: TestBackend;
   let node: NodeInPrefix;
   let base: Record<string, string>;

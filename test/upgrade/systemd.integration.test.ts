@@ -36,7 +36,6 @@ async function startManager() {
 
 test('systemd learns about the start, the watchdog, a reload, an upgrade and the stop', {
   skip,
-  timeout: 120_000,
 }, async () => {
   await using manager = await startManager();
   await using node = await startNodeInPrefix({
@@ -103,7 +102,6 @@ const ownPorts = {
 
 test('accepts on the sockets of systemd, also after an upgrade', {
   skip,
-  timeout: 120_000,
 }, async () => {
   const port = await freePort();
   await using node = await startActivated(
@@ -134,7 +132,6 @@ test('accepts on the sockets of systemd, also after an upgrade', {
 
 test('finds the listener of a socket by its name, and refuses one that no listener uses', {
   skip,
-  timeout: 120_000,
 }, async () => {
   const port = await freePort();
   await using named = await startActivated(

@@ -49,7 +49,7 @@ async function listenForEvents(port: number) {
   return { numbers, failure: () => failure, end: () => response.destroy() };
 }
 
-test('an upgrade under load of every kind of client loses no request', { skip, timeout: 120_000 }, async () => {
+test('an upgrade under load of every kind of client loses no request', { skip }, async () => {
   using cleanup = new DisposableStack();
   await using backend = await startEvents();
   const sockets = new WebSocketServer({ server: backend.server });

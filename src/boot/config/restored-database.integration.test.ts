@@ -84,7 +84,7 @@ async function assertServes(node: TestGateway, present: readonly string[], absen
   for (const name of absent) assert.equal(await statusOf(node, `/${first}`, `key-of-${name}`), 401, `key of ${name}`);
 }
 
-test('two nodes follow a PostgreSQL database that was restored from a dump', { skip, timeout: 60_000 }, async () => {
+test('two nodes follow a PostgreSQL database that was restored from a dump', { skip }, async () => {
   const postgres = await startPostgres();
   const nodes: TestGateway[] = [];
   try {
@@ -149,7 +149,7 @@ test('a node that starts from its copy notices that the database was replaced me
   }
 });
 
-test('a node opens a SQLite file that replaced its own', { timeout: 60_000 }, async () => {
+test('a node opens a SQLite file that replaced its own', async () => {
   const prefix = join(folder, 'sqlite');
   const node = await startTestGateway({ settings: { prefix } });
   try {

@@ -123,9 +123,10 @@ describe('several stores through PgBouncer in transaction mode', { skip }, () =>
 
   it('have a bound for each statement', async () => {
     const schema = newSchema();
+    const patient = await open('transaction', schema);
+    await patient.migrate();
+    const row = await insertRow(patient, 'services', testRow());
     const store = await open('transaction', schema, { timeout: 300 });
-    await store.migrate();
-    const row = await insertRow(store, 'services', testRow());
     const { host, port, user, password, database } = postgres;
     const blocker = new pg.Client({ host, port, user, password, database });
     await blocker.connect();
@@ -140,7 +141,8 @@ describe('several stores through PgBouncer in transaction mode', { skip }, () =>
     assert.deepEqual(waiting, []);
     await blocker.query('rollback');
     await blocker.end();
-    assert.deepEqual(await store.get('services', row.id), row);
+    assert.deepEqual(await patient.get('services', row.id), row);
     await store.close();
+    await patient.close();
   });
 });

@@ -50,7 +50,7 @@ async function worksAgain(writer: Store, reader: Store): Promise<void> {
   }, 20_000);
 }
 
-describe('a PostgreSQL that fails', { skip, timeout: 120_000 }, () => {
+describe('a PostgreSQL that fails', { skip }, () => {
   let server: TestPostgres;
   before(async () => {
     server = await startPostgres();

@@ -32,7 +32,7 @@ function inFlight(memory: AddressZoneMemory, weights: readonly number[]): number
   return targetsOf(weights).map(({ slot }) => zone.active(slot));
 }
 
-test('round-robin of four threads keeps the shares exactly', { timeout: 60_000 }, async () => {
+test('round-robin of four threads keeps the shares exactly', async () => {
   const weights = [100, 50, 25, 25];
   const memory = createAddressZone(threads);
   const counts = await pickInThreads(memory, 'round-robin', weights, 20_000);
@@ -40,7 +40,7 @@ test('round-robin of four threads keeps the shares exactly', { timeout: 60_000 }
   assert.deepEqual(inFlight(memory, weights), counts, 'every request is counted once');
 });
 
-test('least connections of four threads never differ by more than one', { timeout: 60_000 }, async () => {
+test('least connections of four threads never differ by more than one', async () => {
   const weights = new Array<number>(7).fill(100);
   const memory = createAddressZone(threads);
   const counts = await pickInThreads(memory, 'least-connections', weights, 10_001);
@@ -53,7 +53,7 @@ test('least connections of four threads never differ by more than one', { timeou
   assert.ok(Math.max(...open) - Math.min(...open) <= 1, `${open}`);
 });
 
-test('least connections of four threads stay close to each other when requests end', { timeout: 60_000 }, async () => {
+test('least connections of four threads stay close to each other when requests end', async () => {
   const weights = [100, 100, 200];
   const memory = createAddressZone(threads);
   await pickInThreads(memory, 'least-connections', weights, 20_000, 100);

@@ -111,7 +111,7 @@ describe('the cache', () => {
 });
 
 describe('coalescing', () => {
-  it('sends one request of a hundred to the backend, on all workers', { timeout: 10_000 }, async () => {
+  it('sends one request of a hundred to the backend, on all workers', async () => {
     const held = gate();
     script = async () => {
       await held.open;
@@ -128,7 +128,7 @@ describe('coalescing', () => {
     assert.equal(replies.filter(({ cache }) => cache === 'Miss').length, 1);
   });
 
-  it('releases all requests if the response must not be stored', { timeout: 10_000 }, async () => {
+  it('releases all requests if the response must not be stored', async () => {
     const held = gate();
     const all = gate();
     let received = 0;
@@ -153,7 +153,7 @@ describe('coalescing', () => {
     assert.equal(countAt('/long-wait/not-kept'), 20);
   });
 
-  it('continues with another request if the first client disconnects', { timeout: 10_000 }, async () => {
+  it('continues with another request if the first client disconnects', async () => {
     const first = gate();
     script = async () => {
       if (countAt('/long-wait/gone') === 1) await first.open;

@@ -168,7 +168,7 @@ const reporter = `
   })();
 `;
 
-test('exactly one of several threads gets each flip, and none is lost', { timeout: 60_000 }, async () => {
+test('exactly one of several threads gets each flip, and none is lost', async () => {
   const memory = createAddressZone(4);
   const checks = limits({ successes: 2 }, { tcp_failures: 2, timeouts: 3 });
   const url = (name: string): string => new URL(name, import.meta.url).href;
