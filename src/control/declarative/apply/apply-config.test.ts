@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { until } from '../../../../test/support/until.ts';
 import type { Row } from '../../../shared/entities/entity.ts';
 import { testRegistry } from '../../../shared/entities/registry.fixture.ts';
 import { createStore } from '../../store/create-store.ts';
@@ -66,6 +67,27 @@ test('makes the rows those of the document, and names each difference', async (t
   ]);
   assert.equal(second.plan.unchanged, 1);
   assert.deepEqual(await names(store), ['a', 'c']);
+});
+
+test('returns new rows with the time at which they were written', async (t) => {
+  const store = await openStore(t);
+  const old = service('old');
+  let fresh: Row | null = null;
+  const applied = await applyConfig(
+    { store, publisher: null, entities },
+    {
+      declare: async (_current, now) => {
+        fresh = { ...service('new'), created_at: now };
+        // The document takes longer than the resolution of the clock.
+        await until(() => Date.now() > now);
+        return { hash: 'h', rows: { services: [old, fresh] }, problems: [] };
+      },
+    },
+  );
+  for (const declared of [old, fresh as unknown as Row]) {
+    assert.equal(applied.stored(declared).created_at, (await store.get('services', declared.id))?.created_at);
+  }
+  assert.notEqual(applied.stored(fresh as unknown as Row).created_at, (fresh as unknown as Row).created_at);
 });
 
 test('writes nothing when nothing differs, and nothing for a dry run', async (t) => {

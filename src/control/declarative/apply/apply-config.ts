@@ -51,6 +51,8 @@ export interface AppliedConfig {
   readonly problems: readonly ConfigProblem[];
   /** The version that it became; null when nothing was written. */
   readonly version: number | null;
+  /** The row as it is stored, of one that was declared. */
+  readonly stored: (row: Row) => Row;
 }
 
 /** Somebody else may change the config so many times while a plan is made; after that, they wait. */
@@ -67,7 +69,7 @@ export async function applyConfig(context: ApplyContext, request: ApplyRequest):
   for (let attempt = 1; ; attempt++) {
     const read = await readConfig(context);
     const prepared = await prepare(context, request, read.rows);
-    if (request.dryRun === true || !isNeeded(prepared)) return { ...prepared, version: null };
+    if (request.dryRun === true || !isNeeded(prepared)) return { ...prepared, version: null, stored: asDeclared };
     const outcome = await write(context, request, read, prepared, attempt >= preparations);
     if (outcome === null) continue;
     if (outcome.version !== null) await context.publisher?.published(outcome.version, publishTimeout);
@@ -128,18 +130,29 @@ async function write(
 ): Promise<AppliedConfig | null> {
   const { store, entities } = context;
   let valid = prepared;
+  let stored = asDeclared;
   const { result, version } = await store.write(async (writer) => {
     if (await hasMoved(writer, entities, read.position)) {
       if (!last) return 'void';
       valid = await prepare(context, request, await readWithin(writer, entities));
       if (!isNeeded(valid)) return 'unneeded';
     }
-    await writePlan(writer, entities, valid.plan, valid.now);
+    stored = withTime(valid.now, writer.now);
+    await writePlan(writer, entities, valid.plan, stored);
     await request.record?.(writer);
     return 'written';
   });
   if (result === 'void') return null;
-  return { ...valid, version: result === 'written' ? version : null };
+  return { ...valid, version: result === 'written' ? version : null, stored };
+}
+
+function asDeclared(row: Row): Row {
+  return row;
+}
+
+/** Rows that were declared as new at `declaredAt` are created when they are written. */
+function withTime(declaredAt: number, writtenAt: number): (row: Row) => Row {
+  return (row) => (row.created_at === declaredAt ? { ...row, created_at: writtenAt } : row);
 }
 
 async function hasMoved(writer: StoreWriter, entities: EntityRegistry, position: FeedPosition): Promise<boolean> {
@@ -167,12 +180,12 @@ async function readWithin(writer: StoreWriter, entities: EntityRegistry): Promis
   return config;
 }
 
-/** Carries out a plan in the transaction. `declaredAt`: rows with this `created_at` get the time of the transaction. */
+/** Carries out a plan in the transaction. `stored`: what to store of a row. */
 export async function writePlan(
   writer: StoreWriter,
   entities: EntityRegistry,
   { changes }: ConfigPlan,
-  declaredAt: number | null = null,
+  stored: (row: Row) => Row = asDeclared,
 ): Promise<void> {
   for (const { operation, entity, before } of changes) {
     const beforeDelete = entities.byName(entity)?.beforeDelete;
@@ -182,7 +195,7 @@ export async function writePlan(
     changes.map(({ entity, before, after }) => ({
       entity,
       before,
-      after: after !== null && after.created_at === declaredAt ? { ...after, created_at: writer.now } : after,
+      after: after === null ? null : stored(after),
     })),
   );
 }

@@ -151,7 +151,10 @@ interface Declared {
   readonly hash: string;
 }
 
-function outcomeOf({ hash, rows, problems, leftOut }: Declared, { plan }: AppliedConfig): LoadedConfig {
+function outcomeOf(
+  { hash, rows: declared, problems, leftOut }: Declared,
+  { plan, stored }: AppliedConfig,
+): LoadedConfig {
   const count = (wanted: EntityChange['operation']): number =>
     plan.changes.filter(({ operation }) => operation === wanted).length;
   const changes = {
@@ -161,6 +164,7 @@ function outcomeOf({ hash, rows, problems, leftOut }: Declared, { plan }: Applie
     unchanged: plan.unchanged,
     leftOut,
   };
+  const rows = Object.fromEntries(Object.entries(declared).map(([entity, all]) => [entity, all.map(stored)]));
   return { hash, rows, problems, changes };
 }
 
