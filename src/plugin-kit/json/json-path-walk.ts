@@ -20,6 +20,8 @@ export interface JsonPaths {
   readonly start: JsonPathState;
   readonly filters: boolean;
   readonly costly: boolean;
+  /** Only names, wildcards and descents: states depend neither on values nor on the length of arrays. */
+  readonly plain: boolean;
 }
 
 /** Throws an `Error` for an unsupported path. `accepts` of the states contains indexes of `lists`. */
@@ -37,6 +39,9 @@ export function compileJsonPaths(lists: readonly (readonly string[])[]): JsonPat
     start: states.of(queries.map((_, path) => ({ path, matched: 0 }))),
     filters: queries.some(({ filters }) => filters),
     costly: queries.some(({ costly }) => costly),
+    plain: queries.every(({ segments }) =>
+      segments.every(({ selectors }) => selectors.every(({ kind }) => kind === 'name' || kind === 'every')),
+    ),
   };
 }
 

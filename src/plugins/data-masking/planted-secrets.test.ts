@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BodyMasker } from './bodies/masker.ts';
 import { compileRules } from './rules/rules.ts';
+import { Dice } from './testing/dice.ts';
 import { type RuleInput, ruleConfig } from './testing/rule-config.ts';
 
 /*
@@ -11,38 +12,6 @@ import { type RuleInput, ruleConfig } from './testing/rule-config.ts';
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const rounds = 400;
-
-/** Numbers from 0 to 1, the same for the same seed (xorshift). */
-function randomBy(start: number): () => number {
-  let state = start | 1;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) / 2 ** 32;
-  };
-}
-
-class Dice {
-  readonly #random: () => number;
-
-  constructor(start: number) {
-    this.#random = randomBy(start);
-    for (let turn = 0; turn < 8; turn++) this.#random();
-  }
-
-  below(count: number): number {
-    return Math.floor(this.#random() * count);
-  }
-
-  one<T>(list: readonly T[]): T {
-    return list[this.below(list.length)] as T;
-  }
-
-  word(): string {
-    return Array.from({ length: this.below(6) }, () => this.one([...'abcxyz _-é漢"\\/<&>\t'])).join('');
-  }
-}
 
 /** A secret, and the text that must not be found. */
 interface Secret {

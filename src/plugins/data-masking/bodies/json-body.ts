@@ -14,21 +14,36 @@ import {
   setMember,
 } from '../../../plugin-kit/json/index.ts';
 import type { Rule } from '../rules/rules.ts';
-import { utf8Text } from './text-coding.ts';
+import { JsonBytesMasker } from './json-bytes.ts';
+import { utf8Bytes } from './text-coding.ts';
 
-/** Masks JSON bodies. Always serializes them again: otherwise the first value of a duplicate name would remain. */
+/**
+ * Masks JSON bodies. Always writes them again: otherwise the first value of a duplicate name would remain. Texts that replace the
+ * values at plain paths are written in one pass over the bytes; other rules need the parsed body.
+ */
 export class JsonMasker {
   readonly #rules: readonly Rule[];
   /** Bits of the rules that search the whole body. */
   readonly #everywhere: number;
   readonly #paths: JsonPaths | null;
   readonly #lists = new Map<number, readonly Rule[]>();
+  /** Null: the rules need the parsed values. */
+  readonly #bytes: JsonBytesMasker | null;
 
   constructor(rules: readonly Rule[]) {
     this.#rules = rules;
     this.#everywhere = rules.reduce((bits, { inBodies }, at) => (inBodies ? bits | (1 << at) : bits), 0);
     const lists = rules.map(({ config }) => config.json_paths ?? []);
     this.#paths = lists.every((list) => list.length === 0) ? null : compileJsonPaths(lists);
+    this.#bytes = this.#paths === null ? null : this.#bytesMasker(this.#paths);
+  }
+
+  #bytesMasker({ plain, start }: JsonPaths): JsonBytesMasker | null {
+    const withPaths = this.#rules.filter(({ config }) => (config.json_paths?.length ?? 0) > 0);
+    const replace = withPaths.every(({ config, search }) => search === null && config.action === 'replace');
+    if (!plain || !replace || this.#everywhere !== 0) return null;
+    const masks = this.#rules.map(({ config }) => Buffer.from(JSON.stringify(config.text)));
+    return new JsonBytesMasker(start, masks);
   }
 
   /** A filter may take more than linear time. */
@@ -37,10 +52,15 @@ export class JsonMasker {
   }
 
   body(bytes: Uint8Array): Uint8Array {
-    return Buffer.from(this.text(utf8Text(bytes, 'JSON')));
+    const text = utf8Bytes(bytes, 'JSON');
+    return this.#bytes?.mask(text) ?? Buffer.from(this.#masked(text.toString()));
   }
 
   text(text: string): string {
+    return this.#bytes?.mask(Buffer.from(text))?.toString() ?? this.#masked(text);
+  }
+
+  #masked(text: string): string {
     const value = parseJson(text);
     const paths = this.#paths;
     // Filters see the original body: without masked values, and with numbers instead of their text.
@@ -50,7 +70,7 @@ export class JsonMasker {
 
   /** The lines of newline-delimited JSON. */
   lines(bytes: Uint8Array): Uint8Array {
-    const lines = utf8Text(bytes, 'JSON').split('\n');
+    const lines = utf8Bytes(bytes, 'JSON').toString().split('\n');
     const masked = lines.map((line, at) => {
       if (line.trim() === '') return line;
       try {

@@ -2,11 +2,11 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { BodySyntaxError } from '../../../plugin-kit/json/index.ts';
 import { UnreadableBody } from '../refusals.ts';
 
-/** The text of a body that must be UTF-8, without its byte order mark. */
-export function utf8Text(body: Uint8Array, format: string): string {
+/** The bytes of a body that must be UTF-8, without its byte order mark. */
+export function utf8Bytes(body: Uint8Array, format: string): Buffer {
   const bytes = bufferOf(body);
   if (!isUtf8(bytes)) throw new BodySyntaxError(format, 'it is not UTF-8', null);
-  return bytes.toString('utf8', bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
 /** A decoded text, and how to encode it. */
