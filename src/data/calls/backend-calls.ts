@@ -41,6 +41,7 @@ export class BackendCalls implements BackendCaller {
 
 /** The request that the calls were made for is over. */
 export function cancelCalls(calls: Set<Cancellable>): void {
+  if (calls.size === 0) return;
   const all = [...calls];
   calls.clear();
   for (const call of all) call.cancel();

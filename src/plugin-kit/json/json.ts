@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { asBuffer } from '../../shared/util/bytes/as-buffer.ts';
 import { BodySyntaxError, positionIn } from './body-syntax-error.ts';
 import { jsonFault } from './json-fault.ts';
 
@@ -62,7 +63,7 @@ export function setMember(object: JsonObject, name: string, value: JsonValue): v
 }
 
 function textOf(body: Uint8Array): string {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const bytes = asBuffer(body);
   if (!isUtf8(bytes)) throw new BodySyntaxError('JSON', 'it is not UTF-8', null);
   const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return bytes.toString('utf8', marked ? 3 : 0);

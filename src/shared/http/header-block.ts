@@ -14,7 +14,7 @@ export function headerValues(block: string, name: string): readonly string[] {
   const first = findHeader(block, name, 0);
   if (first < 0) return none;
   const values: string[] = [];
-  for (let at = first; at >= 0; at = findHeader(block, name, block.indexOf('\r\n', at) + 2)) {
+  for (let at = first; at >= 0; at = findHeader(block, name, block.indexOf('\r', at) + 2)) {
     values.push(valueAt(block, at + name.length + 1));
   }
   return values;
@@ -77,7 +77,7 @@ function findHeader(block: string, name: string, from: number): number {
     ) {
       return start;
     }
-    const end = block.indexOf('\r\n', start);
+    const end = block.indexOf('\r', start);
     if (end < 0) return -1;
     start = end + 2;
   }
@@ -85,7 +85,7 @@ function findHeader(block: string, name: string, from: number): number {
 }
 
 function valueAt(block: string, from: number): string {
-  const end = block.indexOf('\r\n', from);
+  const end = block.indexOf('\r', from);
   let start = from;
   let stop = end;
   while (start < stop && isBlank(block.charCodeAt(start))) start++;

@@ -1,4 +1,4 @@
-/** The same bytes as a `Buffer`, not copied. */
+/** The same bytes as a `Buffer`, not copied; a `Buffer` itself is returned. */
 export function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,3 +1,5 @@
+import { asBuffer } from './as-buffer.ts';
+
 const minBlockSize = 4096;
 const maxBlockSize = 65_536;
 
@@ -51,7 +53,9 @@ export class ByteCollector {
 
   /** All bytes in order; the collector keeps them. */
   pieces(): readonly Buffer[] {
-    return this.#block === null ? [] : [...this.#full, this.#block.subarray(0, this.#used)];
+    if (this.#block === null) return [];
+    const last = this.#used === this.#block.byteLength ? this.#block : this.#block.subarray(0, this.#used);
+    return this.#full.length === 0 ? [last] : [...this.#full, last];
   }
 
   clear(): void {
@@ -66,8 +70,7 @@ export class ByteCollector {
   }
 
   #copy(bytes: Uint8Array, start: number, end: number): void {
-    const block = this.#block as Buffer;
-    block.set(start === 0 && end === bytes.byteLength ? bytes : bytes.subarray(start, end), this.#used);
-    this.#used += end - start;
+    // A `subarray` to copy from would cost more than the copy of a small piece.
+    this.#used += asBuffer(bytes).copy(this.#block as Buffer, this.#used, start, end);
   }
 }
