@@ -1,5 +1,5 @@
 import { writeBuffer, writeBufferSize } from '../../util/bytes/write-copy.ts';
-import { type Flushable, flushLater } from './flush-later.ts';
+import { type Flushable, flushLater } from '../../util/time/flush-later.ts';
 import type { Http2Stream } from './stream.ts';
 
 const none: Uint8Array = new Uint8Array(0);

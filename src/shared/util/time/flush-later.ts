@@ -1,4 +1,4 @@
-/** Something that has collected output. */
+/** Something with output that can wait for the end of the turn. */
 export interface Flushable {
   flush(): void;
 }
@@ -6,12 +6,12 @@ export interface Flushable {
 let waiting: Flushable[] = [];
 
 /**
- * Calls `flush` when the reads that are ready now are done, so that what several of them cause leaves in one write. Call it
- * once until then.
+ * Calls `flush` when the reads that are ready now are done, so that what several of them cause leaves in one write, or
+ * at least in a row: a process that waits for it is woken up once. Call it once until then.
  */
-export function flushLater(connection: Flushable): void {
+export function flushLater(output: Flushable): void {
   if (waiting.length === 0) setImmediate(flushAll);
-  waiting.push(connection);
+  waiting.push(output);
 }
 
 function flushAll(): void {
