@@ -193,6 +193,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
   }
   const handover = predecessor !== null;
   const common = { store, publisher, log, copy, restoreLookups, signal: shutdown.begun };
+  const listening = supervisor.ready();
   return {
     ...node,
     ...{
@@ -212,7 +213,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     },
     loadConfig: (waiting) =>
       saved === null
-        ? loadConfig({ ...common, declarative, handover })
+        ? loadConfig({ ...common, declarative, handover, listening })
         : loadDataPlaneConfig({ ...common, saved, waiting }),
   };
 }

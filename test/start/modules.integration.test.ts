@@ -19,6 +19,26 @@ process.on('exit', () => {
   writeFileSync(${JSON.stringify(`${folder}/thread-`)} + threadId, [...loaded, ...process.moduleLoadList].join('\\n'));
 });`;
 
+const orderFile = join(folder, 'order');
+
+/** Writes in which order the control plane loads the query builder, and its worker reports that it listens. */
+const orderRecorder = `
+const { appendFileSync } = require('node:fs');
+const { registerHooks } = require('node:module');
+const { Worker } = require('node:worker_threads');
+const record = (event) => appendFileSync(${JSON.stringify(orderFile)}, event + '\\n');
+registerHooks({
+  load: (url, context, next) => {
+    if (url.includes('/node_modules/kysely/')) record('query builder loads');
+    return next(url, context);
+  },
+});
+const { emit } = Worker.prototype;
+Worker.prototype.emit = function (event, value) {
+  if (event === 'message' && value.type === 'ready') record('worker listens');
+  return emit.call(this, event, value);
+};`;
+
 /** Parts that no entity and no setting of the node uses. */
 const unused: readonly (readonly [what: string, modules: RegExp])[] = [
   ['undici', /undici/],
@@ -34,14 +54,19 @@ const unused: readonly (readonly [what: string, modules: RegExp])[] = [
   ['the languages of zod', /\/zod\/v4\/locales\/(?!en\.js)/],
 ];
 
-test('a node loads no part that its configuration does not use', async () => {
-  const hook = join(folder, 'recorder.cjs');
-  writeFileSync(hook, recorder);
-  const prefix = join(folder, 'node');
+/** Starts a node with the hook, and ends it. */
+async function startAndStop(prefix: string, hook: string): Promise<void> {
   await using node = startGatewayProcess(prefix, { NODE_OPTIONS: `--require=${hook}` });
   await node.started();
   node.child.kill('SIGTERM');
   assert.equal(await node.exit, 0);
+}
+
+test('a node loads no part that its configuration does not use', async () => {
+  const hook = join(folder, 'recorder.cjs');
+  writeFileSync(hook, recorder);
+  const prefix = join(folder, 'node');
+  await startAndStop(prefix, hook);
   const modules = readFileSync(join(folder, 'thread-0'), 'utf8').split('\n');
   assert.ok(modules.some((name) => name.endsWith('/src/boot/listen-node.ts')));
   for (const [what, pattern] of unused) {
@@ -51,4 +76,16 @@ test('a node loads no part that its configuration does not use', async () => {
       what,
     );
   }
+});
+
+test('a node loads the query builder of its store when its worker listens', async () => {
+  const hook = join(folder, 'order-recorder.cjs');
+  writeFileSync(hook, orderRecorder);
+  const prefix = join(folder, 'stored');
+  // The first start creates the store, with the query builder.
+  await startAndStop(prefix, hook);
+  rmSync(orderFile);
+  await startAndStop(prefix, hook);
+  const order = readFileSync(orderFile, 'utf8').trim().split('\n');
+  assert.deepEqual([...new Set(order)], ['worker listens', 'query builder loads']);
 });

@@ -21,6 +21,8 @@ export interface ConfigSource {
   readonly handover: boolean;
   /** Reads the copy of the consumers and credentials that were looked up while the database was available. */
   readonly restoreLookups: () => Promise<void>;
+  /** Resolves when the workers listen. */
+  readonly listening: Promise<void>;
   /** Stops the attempts to reach the database. */
   readonly signal: AbortSignal;
 }
@@ -43,7 +45,11 @@ export async function loadConfig(source: ConfigSource): Promise<FirstConfig> {
     await loadCopy(source, error);
     return 'copy';
   }
-  publisher.follow();
+  // Until the workers listen, the processors are theirs: to follow the store takes code that its first read does not.
+  source.listening.then(
+    () => publisher.follow(),
+    () => undefined,
+  );
   return 'store';
 }
 

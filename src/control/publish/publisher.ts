@@ -131,6 +131,7 @@ export class Publisher implements ConfigPublisher {
    * compared with all rows of the store.
    */
   follow(resync = false): void {
+    if (this.#closed) return;
     this.#resync ||= resync;
     this.#unsubscribe = this.#store.subscribe(() => void this.#pump());
     void this.#pump();

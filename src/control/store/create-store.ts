@@ -2,7 +2,6 @@ import type { EntityDefinition } from '../../shared/entities/entity.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
 import type { Migration } from './sql/migrations/migration.ts';
 import type { SqlBackend, StoreLog } from './sql/sql-backend.ts';
-import { createSqlStore } from './sql/sql-store.ts';
 import type { Store } from './store.ts';
 
 export type StoreOptions = CommonOptions & MigrationOptions & (SqliteOptions | PostgresOptions);
@@ -50,13 +49,14 @@ const silent: StoreLog = { info: () => undefined, warn: () => undefined };
  */
 export async function createStore(options: StoreOptions): Promise<Store> {
   const log = options.log ?? silent;
-  return createSqlStore(await createBackend(options, log), {
-    definitions: options.definitions,
-    log,
-    keptChanges: options.keptChanges ?? defaultKeptChanges,
-    later: options.later,
-    giveWay: options.kind === 'sqlite' ? options.giveWay : undefined,
-  });
+  const { definitions, later, keptChanges = defaultKeptChanges } = options;
+  const common = { definitions, later, keptChanges, log };
+  if (options.kind === 'sqlite') {
+    const { openSqliteStore } = await import('./sql/sqlite/open-sqlite-store.ts');
+    return openSqliteStore(options.file, { ...common, giveWay: options.giveWay });
+  }
+  const { createSqlStore } = await import('./sql/sql-store.ts');
+  return createSqlStore(await createBackend(options, log), common);
 }
 
 /** Only the client of the database that is used is loaded. */

@@ -2,13 +2,8 @@ import { createBackend, type StoreOptions } from './create-store.ts';
 import type { NodesStore } from './nodes.ts';
 import { createNodesStore } from './sql/node-rows.ts';
 import { toEntityTables } from './sql/rows/entity-table.ts';
-import {
-  finishMigrations,
-  isMissingTable,
-  type MigrationState,
-  migrate,
-  readMigrationState,
-} from './sql/schema/migrate.ts';
+import { finishMigrations, type MigrationState, migrate, readMigrationState } from './sql/schema/migrate.ts';
+import { isMissingTable } from './sql/schema/recorded-layout.ts';
 import { resetStore } from './sql/schema/reset.ts';
 
 export type { MigrationState };

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Row } from '../../../shared/entities/entity.ts';
-import { type ChangeBatch, type ChangeOperation, type FeedPosition, type HistoryGap, StoreError } from '../store.ts';
+import type { ChangeBatch, ChangeOperation, FeedPosition, HistoryGap } from '../store.ts';
 import { chunks } from './chunks.ts';
 import { type EntityTables, toRow } from './rows/entity-table.ts';
-import type { ColumnRow, Database, SqlTransaction, StoreHead } from './sql-backend.ts';
-import { insertRows, run } from './statements.ts';
+import type { SqlTransaction, StoreHead } from './sql-backend.ts';
+import { insertRows, plain, run } from './statements.ts';
+import { readHead } from './store-head.ts';
 
 export interface PendingChange {
   readonly entity: string;
@@ -15,36 +16,6 @@ export interface PendingChange {
 export interface StampedChange extends PendingChange {
   /** Timestamp of the write, in milliseconds. */
   readonly at: number;
-}
-
-export async function readHead(database: Database): Promise<StoreHead> {
-  const [row] = await run(database, {
-    key: 'head',
-    parameters: [],
-    build: () => database.selectFrom('store_version').selectAll(),
-  });
-  if (row === undefined) throw new Error('the store has no head');
-  return toHead(row);
-}
-
-/** The row of `store_version`. */
-export function toHead(row: ColumnRow): StoreHead {
-  const { identity, stamp } = row;
-  if (typeof identity !== 'string' || typeof stamp !== 'string') throw earlierLayout();
-  return {
-    store: identity,
-    version: Number(row['version']),
-    stamp,
-    lastTimestamp: Number(row['last_timestamp']),
-  };
-}
-
-/** A migration has run since this process was started, so the layout can only have come from a backup. */
-function earlierLayout(): StoreError {
-  return new StoreError(
-    { kind: 'unavailable' },
-    { message: 'the store was restored from a backup of an earlier version: restart a node, which upgrades it' },
-  );
 }
 
 export interface AppendOptions {
@@ -133,7 +104,7 @@ export async function readChangeLines(
   since: FeedPosition,
   limit: number,
 ): Promise<ChangeLines | HistoryGap> {
-  const head = await readHead(transaction);
+  const head = await readHead(plain(transaction));
   if (head.store !== since.store || since.version > head.version) return 'rewritten';
   if (since.version === head.version) {
     return since.stamp === head.stamp ? { changes: [], position: since } : 'rewritten';

@@ -1,21 +1,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { EntityDefinition, Row } from '../../../shared/entities/entity.ts';
+import type { EntityDefinition } from '../../../shared/entities/entity.ts';
 import type { FeedPosition, Store } from '../store.ts';
 import { deleteAudit, getAudit, listAudit } from './audit-records.ts';
 import { createChangeFeed } from './change-feed.ts';
-import { readChanges, readHead } from './change-log.ts';
+import { readChanges } from './change-log.ts';
 import { getVersion, listVersionChanges, listVersions, rowsBetween, trimHistory } from './config-history.ts';
 import { GroupCommit } from './group-commit.ts';
 import { deleteExpiredCounters, leaseCounters, readCounters, resetCounters } from './limit-counters.ts';
 import type { Migration } from './migrations/migration.ts';
 import { createNodesStore } from './node-rows.ts';
 import { RecentCommit } from './recent-commit.ts';
-import { columnOf, tableOf, toEntityTables, toRow } from './rows/entity-table.ts';
+import { dumpEntities } from './rows/dump-entities.ts';
+import { columnOf, tableOf, toEntityTables } from './rows/entity-table.ts';
 import { listTags } from './rows/list-tags.ts';
 import { migrate } from './schema/migrate.ts';
 import type { SqlBackend, SqlTransaction, StoreLog } from './sql-backend.ts';
 import { createReader } from './sql-reader.ts';
+import { plain } from './statements.ts';
+import { readHead } from './store-head.ts';
 import { createUsageStore } from './usage-rows.ts';
 
 export interface SqlStoreOptions {
@@ -24,23 +27,22 @@ export interface SqlStoreOptions {
   readonly keptChanges: number;
   readonly later?: readonly Migration[] | undefined;
   readonly giveWay?: (() => void) | undefined;
+  /** Greatest version that was read from the store before. Default 0. */
+  readonly seen?: number | undefined;
 }
-
-/** Rows that are read in one turn of the event loop. */
-const dumpedAtOnce = 1000;
 
 export function createSqlStore(
   backend: SqlBackend,
-  { definitions, log, keptChanges, later, giveWay = () => {} }: SqlStoreOptions,
+  { definitions, log, keptChanges, later, giveWay = () => {}, seen = 0 }: SqlStoreOptions,
 ): Store {
   const tables = toEntityTables(definitions);
-  let greatestSeen = 0;
+  let greatestSeen = seen;
   function see<T extends FeedPosition>(position: T): T {
     greatestSeen = Math.max(greatestSeen, position.version);
     return position;
   }
   const position = async (): Promise<FeedPosition> => {
-    const { store, version, stamp } = see(await readHead(backend.read));
+    const { store, version, stamp } = see(await readHead(plain(backend.read)));
     return { store, version, stamp };
   };
   const feed = createChangeFeed(
@@ -68,28 +70,6 @@ export function createSqlStore(
     return backend.snapshot.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read);
   }
 
-  /** In pages: SQLite reads synchronously, and other work must not wait for a large table. */
-  async function dumpEntity(transaction: SqlTransaction, entity: string): Promise<readonly Row[]> {
-    const table = tableOf(tables, entity);
-    const rows: Row[] = [];
-    for (;;) {
-      const last = rows.at(-1);
-      const first = transaction
-        .selectFrom(table.name)
-        .selectAll()
-        .orderBy('created_at')
-        .orderBy('id')
-        .limit(dumpedAtOnce);
-      const page = await (last === undefined
-        ? first
-        : first.where(sql<boolean>`(created_at, id) > (${last.created_at}, ${last.id})`)
-      ).execute();
-      for (const columns of page) rows.push(toRow(table, columns));
-      if (page.length < dumpedAtOnce) return rows;
-      await nextTurn();
-    }
-  }
-
   return {
     ...createReader(backend.read, tables),
     kind: backend.kind,
@@ -97,16 +77,11 @@ export function createSqlStore(
     write: (work) => commits.write(work),
     listTags: (query) => listTags(backend.read, tables, query),
     dump: (entities) =>
-      consistently(async (transaction) => {
-        const { store, version, stamp } = see(await readHead(transaction));
-        const dumped: Record<string, readonly Row[]> = {};
-        for (const entity of entities) dumped[entity] = await dumpEntity(transaction, entity);
-        return { store, version, stamp, entities: dumped };
-      }),
+      consistently(async (transaction) => see(await dumpEntities(plain(transaction), tables, entities))),
     version: async () => (await position()).version,
     position,
     changesSince: async (since, limit) => {
-      const known = recent.has(since) ? recent.changesSince(since, await readHead(backend.read), limit) : null;
+      const known = recent.has(since) ? recent.changesSince(since, await readHead(plain(backend.read)), limit) : null;
       if (known !== null) return known;
       const batch = await consistently((transaction) => readChanges(transaction, tables, since, limit));
       if (typeof batch !== 'string') see(batch.position);

@@ -1,4 +1,5 @@
-import { CompiledQuery, type DialectAdapter, type RawBuilder } from 'kysely';
+import { CompiledQuery, type DialectAdapter, type RawBuilder, SqliteAdapter } from 'kysely';
+import type { PlainQuery } from './plain-query.ts';
 import type { ColumnRow, ColumnValue, Database } from './sql-backend.ts';
 
 /** A statement whose text depends on tables and columns only, not on values. */
@@ -19,8 +20,23 @@ const texts = new WeakMap<DialectAdapter, Map<string, string>>();
  * kept.
  */
 export async function run(database: Database, statement: Statement): Promise<readonly ColumnRow[]> {
-  const text = textOf(database, statement);
-  const { rows } = await database.executeQuery<ColumnRow>(CompiledQuery.raw(text, [...statement.parameters]));
+  return await runText(database, textOf(database, statement), statement.parameters);
+}
+
+/** Statements that are text already. */
+export function plain(database: Database): PlainQuery {
+  return {
+    placeholder: database.getExecutor().adapter instanceof SqliteAdapter ? () => '?' : (n) => `$${n}`,
+    run: (text, parameters = []) => runText(database, text, parameters),
+  };
+}
+
+async function runText(
+  database: Database,
+  text: string,
+  parameters: readonly ColumnValue[],
+): Promise<readonly ColumnRow[]> {
+  const { rows } = await database.executeQuery<ColumnRow>(CompiledQuery.raw(text, [...parameters]));
   return rows;
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { toHead } from '../change-log.ts';
 import type { StoreHead } from '../sql-backend.ts';
+import { toHead } from '../store-head.ts';
 import { applyToSession, type ConnectionSettings } from './connection-settings.ts';
 
 export interface HeadPollerOptions {

@@ -3,7 +3,9 @@ import type { Migration } from '../migrations/migration.ts';
 import { baseMigrations, laterMigrations } from '../migrations/migrations.ts';
 import type { EntityTables } from '../rows/entity-table.ts';
 import type { ColumnRow, Database, SqlBackend, SqlTransaction } from '../sql-backend.ts';
+import { plain } from '../statements.ts';
 import { newerStoreError } from './newer-store-error.ts';
+import { type Applied, isMissingTable, readApplied } from './recorded-layout.ts';
 import { finishEntityTables, pendingEntityTables, syncEntityTables } from './sync-entity-tables.ts';
 
 export interface MigrateOptions {
@@ -15,15 +17,6 @@ export interface MigrateOptions {
 export interface MigrateRun extends MigrateOptions {
   /** Nodes of the version before use the store. */
   readonly shared: boolean;
-}
-
-/**
- * Two tables record the steps. `schema_migrations` has those that a version must know to use the store: it refuses a store with an
- * unknown one. `additive_migrations` has those whose additive part alone has run.
- */
-interface Applied {
-  readonly required: ReadonlySet<string>;
-  readonly additive: ReadonlySet<string>;
 }
 
 /**
@@ -54,7 +47,7 @@ export async function migrate(
       await record(transaction, 'additive_migrations', name);
     }
     await syncEntityTables(transaction, backend, tables);
-    if (!shared) await finishAll(transaction, backend, later, await readApplied(transaction));
+    if (!shared) await finishAll(transaction, backend, later, await readApplied(plain(transaction)));
   });
 }
 
@@ -133,15 +126,7 @@ async function prepare(transaction: SqlTransaction, types: SqlBackend['types']):
       .addColumn('applied_at', 'bigint', (column) => column.notNull())
       .execute();
   }
-  return await readApplied(transaction);
-}
-
-async function readApplied(transaction: SqlTransaction): Promise<Applied> {
-  const names = async (table: string): Promise<ReadonlySet<string>> => {
-    const rows = await transaction.selectFrom(table).select('name').orderBy('name').execute();
-    return new Set(rows.map((row) => String(row['name'])));
-  };
-  return { required: await names('schema_migrations'), additive: await names('additive_migrations') };
+  return await readApplied(plain(transaction));
 }
 
 async function record(transaction: SqlTransaction, table: string, name: string): Promise<void> {
@@ -157,9 +142,4 @@ async function namesIn(database: Database, table: string): Promise<readonly stri
     if (isMissingTable(error)) return null;
     throw error;
   }
-}
-
-export function isMissingTable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return ('code' in error && error.code === '42P01') || error.message.includes('no such table');
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { ColumnRow, SqlBackend } from '../sql-backend.ts';
-import { isMissingTable } from './migrate.ts';
+import { isMissingTable } from './recorded-layout.ts';
 import { bookkeepingTables, entityTablesChildrenFirst } from './sync-entity-tables.ts';
 
 /** Drops every table of the store, with its data. False: there was none. */

@@ -4,10 +4,12 @@ import { nullAsEmpty } from '../rows/check-constraints.ts';
 import type { EntityTable, EntityTables } from '../rows/entity-table.ts';
 import { parentsFirst } from '../rows/parents-first.ts';
 import type { Database, SqlBackend, SqlTransaction } from '../sql-backend.ts';
+import { plain } from '../statements.ts';
 import { createBodyTrigger, dropBodyTrigger } from './body-trigger.ts';
 import { copyIntoColumns, moveIntoColumns } from './move-into-columns.ts';
 import { newerStoreError } from './newer-store-error.ts';
-import { addedIn, emptyShape, firstOf, type RecordedShape, shapeOf, type TableShape, union } from './table-shape.ts';
+import { missingIn, readShapes, unknownIn } from './recorded-layout.ts';
+import { emptyShape, firstOf, type RecordedShape, shapeOf, type TableShape, union } from './table-shape.ts';
 
 /** Tables that are not of entities. */
 export const bookkeepingTables = [
@@ -25,8 +27,6 @@ export const bookkeepingTables = [
   'cluster_nodes',
 ];
 
-type Recorded = ReadonlyMap<string, RecordedShape>;
-
 /**
  * Creates missing tables, and adds columns and indexes for fields that a definition has gained (unique or foreign fields). Tables
  * without a definition are kept: their plugin may be enabled again. What another version has added is kept too; with PostgreSQL,
@@ -37,7 +37,7 @@ export async function syncEntityTables(
   { kind, types, lockHead }: Pick<SqlBackend, 'kind' | 'types' | 'lockHead'>,
   tables: EntityTables,
 ): Promise<void> {
-  const recorded = await readShapes(transaction);
+  const recorded = await readShapes(plain(transaction));
   for (const table of tables.values()) {
     if (bookkeepingTables.includes(table.name)) throw new Error(`an entity cannot be named '${table.name}'`);
   }
@@ -50,10 +50,10 @@ export async function syncEntityTables(
       await recordShape(transaction, table.name, shape);
       continue;
     }
-    const unknown = firstOf(addedIn(shape, found));
+    const unknown = unknownIn(found, table);
     if (unknown !== null) throw newerStoreError(`${table.name}.${unknown}`);
     const before = found.added ?? emptyShape;
-    const missing = addedIn(union(found, before), shape);
+    const missing = missingIn(found, table);
     if (firstOf(missing) === null) continue;
     // Other nodes write.
     await lockHead(transaction);
@@ -74,7 +74,7 @@ export async function syncEntityTables(
 /** Makes additions required: a version that does not know them refuses the store from now on. Returns the names of the steps. */
 export async function finishEntityTables(transaction: SqlTransaction): Promise<readonly string[]> {
   const finished: string[] = [];
-  for (const [entity, { added, ...shape }] of await readShapes(transaction)) {
+  for (const [entity, { added, ...shape }] of await readShapes(plain(transaction))) {
     if (added === undefined) continue;
     await dropBodyTrigger(transaction, entity);
     await moveIntoColumns(transaction, entity, added);
@@ -89,10 +89,10 @@ export async function pendingEntityTables(
   database: Database,
   tables: EntityTables,
 ): Promise<{ readonly pending: readonly string[]; readonly fresh: readonly string[] }> {
-  const recorded = await readShapes(database);
+  const recorded = await readShapes(plain(database));
   const fresh = [...tables.values()].filter((table) => {
     const found = recorded.get(table.name);
-    return found === undefined || firstOf(addedIn(union(found, found.added ?? emptyShape), shapeOf(table))) !== null;
+    return found === undefined || firstOf(missingIn(found, table)) !== null;
   });
   const pending = [...recorded].flatMap(([entity, { added }]) => (added === undefined ? [] : [stepOf(entity)]));
   return { pending, fresh: fresh.map(({ name }) => stepOf(name)) };
@@ -102,7 +102,7 @@ export async function pendingEntityTables(
 export async function entityTablesChildrenFirst(
   transaction: SqlTransaction,
 ): Promise<readonly { readonly name: string; readonly drop: () => Promise<void> }[]> {
-  const left = new Map(await readShapes(transaction));
+  const left = new Map(await readShapes(plain(transaction)));
   const ordered: { name: string; drop: () => Promise<void> }[] = [];
   while (left.size > 0) {
     const referred = new Set(
@@ -124,11 +124,6 @@ export async function entityTablesChildrenFirst(
 
 function stepOf(entity: string): string {
   return `entity ${entity}`;
-}
-
-async function readShapes(database: Database): Promise<Recorded> {
-  const rows = await database.selectFrom('entity_tables').select(['entity', 'shape']).orderBy('entity').execute();
-  return new Map(rows.map((row) => [String(row['entity']), JSON.parse(String(row['shape'])) as RecordedShape]));
 }
 
 async function recordShape(transaction: SqlTransaction, entity: string, shape: RecordedShape): Promise<void> {
