@@ -92,11 +92,10 @@ function readInto(socket: Socket, received: (length: number, bytes: Uint8Array) 
   const handle = (socket as unknown as Internals)._handle as { useUserBuffer?: (buffer: Uint8Array) => void } | null;
   if (socketSymbols === null || handle === null || typeof handle?.useUserBuffer !== 'function') return undefined;
   const early = socket.read() as Buffer | null;
-  Object.assign(socket, {
-    [socketSymbols.buffer]: sharedReadBuffer,
-    [socketSymbols.callback]: received,
-    [socketSymbols.generator]: null,
-  });
+  const state = socket as unknown as Record<symbol, unknown>;
+  state[socketSymbols.buffer] = sharedReadBuffer;
+  state[socketSymbols.callback] = received;
+  state[socketSymbols.generator] = null;
   handle.useUserBuffer(sharedReadBuffer);
   return early;
 }
