@@ -12,7 +12,7 @@ import { freePort } from '../../support/machine/free-port.ts';
 import { cpuMicroseconds } from '../../support/machine/process-figures.ts';
 import { BenchError, findTool } from '../../support/machine/tools.ts';
 import { proxyServer, startNginx } from '../../support/peers/nginx.ts';
-import { makeCertificate } from '../../support/peers/secure-peer.ts';
+import { makeCertificate, secureVersions } from '../../support/peers/secure-peer.ts';
 import type { Subject } from '../../support/subject.ts';
 import { inTurns } from '../../support/turns/rounds.ts';
 
@@ -139,7 +139,8 @@ async function startPeer(
   const root = join(folder, 'peer');
   mkdirSync(root, { recursive: true });
   const [h2cPort, tlsPort] = [await freePort(), await freePort()];
-  const secure = `listen 127.0.0.1:${tlsPort} ssl http2; ssl_certificate ${cert}; ssl_certificate_key ${key};`;
+  const certificate = `ssl_certificate ${cert}; ssl_certificate_key ${key};`;
+  const secure = `listen 127.0.0.1:${tlsPort} ssl http2; ${secureVersions} ${certificate}`;
   const peer = await startNginx(context.tools.nginx, root, 'nginx', (port) =>
     proxyServer(backendPort, `listen 127.0.0.1:${port}; listen 127.0.0.1:${h2cPort} http2; ${secure}`),
   );
