@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Accept, acceptorOf, addConstrained, refused } from './accept.ts';
 import type { Field, FieldMeta, FieldOptions } from './field-meta.ts';
 import { asField, constrained, type Presence, typeError } from './fields.ts';
 
@@ -37,7 +38,25 @@ function list(type: 'array' | 'set', elements: Field, options: FieldOptions | un
   const meta: FieldMeta = { ...options, type, required: options?.required ?? false, elements };
   const base = z.array(elements.value, { error: typeError(type) });
   const prepare = type === 'set' ? withoutDuplicates : emptyObjectAsList;
-  return asField(z.preprocess(prepare, constrained(base, meta)), meta);
+  const value = z.preprocess(prepare, constrained(base, meta));
+  addConstrained(value, meta, listReader(elements, prepare));
+  return asField(value, meta);
+}
+
+function listReader(elements: Field, prepare: (input: unknown) => unknown): Accept {
+  let accept: Accept | null = null;
+  return (input) => {
+    const prepared = prepare(input);
+    if (!Array.isArray(prepared)) return refused;
+    accept ??= acceptorOf(elements.value);
+    const output: unknown[] = [];
+    for (const item of prepared) {
+      const value = accept(item);
+      if (value === refused) return refused;
+      output.push(value);
+    }
+    return output;
+  };
 }
 
 /** Lua clients cannot distinguish an empty list from an empty object, so each is accepted as the other. */

@@ -197,6 +197,7 @@ function setIn(record: Readonly<Record<string, unknown>>, failed: ReadonlySet<st
 }
 
 function valueAt(record: Readonly<Record<string, unknown>>, path: string): unknown {
+  if (!path.includes('.')) return record[path];
   let value: unknown = record;
   for (const name of path.split('.')) {
     if (typeof value !== 'object' || value === null) return undefined;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Accept, addConstrained, addPresence, defaultMaker, refused } from './accept.ts';
 import { compileAttributes } from './attributes.ts';
 import type { EntityCheck } from './entity-checks.ts';
 import type { Field, FieldMeta, FieldOptions, FieldType } from './field-meta.ts';
@@ -58,7 +59,10 @@ export function string<const O extends FieldOptions = None>(options?: O): Field<
     abort: true,
   });
   const text = meta.uuid === true ? base.overwrite((value) => value.toLowerCase()) : base;
-  return asField(constrained(text, { len_min: 1, ...meta }), meta) as Field<Presence<OneOf<string, O>, O>>;
+  const attributes = { len_min: 1, ...meta };
+  const value = constrained(text, attributes);
+  addConstrained(value, attributes, meta.uuid === true ? readUuid : readText);
+  return asField(value, meta) as Field<Presence<OneOf<string, O>, O>>;
 }
 
 /** A whole number that is exact in JSON (at most 2^53 - 1 in size). */
@@ -68,17 +72,23 @@ export function integer<const O extends FieldOptions = None>(options?: O): Field
     error: TYPE_MESSAGES.integer,
     abort: true,
   });
-  return asField(constrained(base, meta), meta) as Field<Presence<OneOf<number, O>, O>>;
+  const value = constrained(base, meta);
+  addConstrained(value, meta, readInteger);
+  return asField(value, meta) as Field<Presence<OneOf<number, O>, O>>;
 }
 
 export function number<const O extends FieldOptions = None>(options?: O): Field<Presence<number, O>> {
   const meta = { ...options, type: 'number', required: options?.required ?? false } as const;
-  return asField(constrained(z.number({ error: typeError('number') }), meta), meta) as Field<Presence<number, O>>;
+  const value = constrained(z.number({ error: typeError('number') }), meta);
+  addConstrained(value, meta, readNumber);
+  return asField(value, meta) as Field<Presence<number, O>>;
 }
 
 export function boolean<const O extends FieldOptions = None>(options?: O): Field<Presence<boolean, O>> {
   const meta = { ...options, type: 'boolean', required: options?.required ?? false } as const;
-  return asField(constrained(z.boolean({ error: typeError('boolean') }), meta), meta) as Field<Presence<boolean, O>>;
+  const value = constrained(z.boolean({ error: typeError('boolean') }), meta);
+  addConstrained(value, meta, readBoolean);
+  return asField(value, meta) as Field<Presence<boolean, O>>;
 }
 
 /** PostgreSQL stores neither NUL nor a lone surrogate. */
@@ -86,9 +96,18 @@ function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
+const readText: Accept = (input) => (typeof input === 'string' && isStorable(input) ? input : refused);
+const readUuid: Accept = (input) => (typeof input === 'string' && isStorable(input) ? input.toLowerCase() : refused);
+const readInteger: Accept = (input) => (Number.isSafeInteger(input) ? input : refused);
+const readNumber: Accept = (input) => (Number.isFinite(input) ? input : refused);
+const readBoolean: Accept = (input) => (typeof input === 'boolean' ? input : refused);
+
 /** Builds the field around the zod type of its non-null values. For the functions that create field types only. */
 export function asField(value: z.ZodType, meta: FieldMeta): Field {
-  return { zod: withPresence(value, meta), value: value as z.ZodType<NonNullable<unknown>>, meta };
+  const zod = withPresence(value, meta);
+  // A type that is used as it stands has its acceptor already.
+  if (zod !== value) addPresence(zod, value, meta);
+  return { zod, value: value as z.ZodType<NonNullable<unknown>>, meta };
 }
 
 /** The message for a value of the wrong type, or for a missing one. */
@@ -119,8 +138,4 @@ function withPresence(value: z.ZodType, meta: FieldMeta): z.ZodType {
 
 function mustStayUnset(message: string): z.ZodType {
   return z.preprocess((input) => input ?? null, z.null({ error: message }));
-}
-
-function defaultMaker(value: unknown): () => unknown {
-  return typeof value === 'object' && value !== null ? () => structuredClone(value) : () => value;
 }

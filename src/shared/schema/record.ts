@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { emptyRecord } from '../util/empty-record.ts';
+import { type Accept, acceptorOf, addAcceptor, refused } from './accept.ts';
 import { isUuid } from './attributes.ts';
 import { type EntityCheck, runEntityCheck } from './entity-checks.ts';
 import type { Field, FieldMeta, FieldOptions } from './field-meta.ts';
@@ -54,6 +56,10 @@ export function foreign<const O extends FieldOptions & { readonly on_delete?: 'c
     }
     return z.NEVER;
   });
+  addAcceptor(key, (input) => {
+    const id = isRecord(input) ? input['id'] : undefined;
+    return isUuid(id) ? { id: id.toLowerCase() } : refused;
+  });
   return asField(key, meta) as Field<Presence<{ readonly id: string }, O>>;
 }
 
@@ -67,6 +73,7 @@ function build(
   const meta: FieldMeta = { ...options, type: 'record', required };
   const object = withChecks(objectOf(fields), checks, fields);
   const value = z.preprocess((input, context) => prepare(input, shorthands, context), object);
+  addAcceptor(value, recordAcceptor(fields, checks, shorthands));
   // A missing record is still expanded, so that the defaults of its fields appear.
   const presence = required && meta.default === undefined ? { ...meta, default: {} } : meta;
   return { ...asField(value, presence), meta, fields, checks, shorthands } as RecordSchema;
@@ -79,6 +86,35 @@ function objectOf(fields: ReadonlyMap<string, Field>): z.ZodType {
     error: (issue) => (issue.code === 'invalid_type' ? recordTypeError(issue.input) : ''),
   });
 }
+
+function recordAcceptor(
+  fields: ReadonlyMap<string, Field>,
+  checks: readonly EntityCheck[],
+  shorthands: ReadonlyMap<string, Shorthand>,
+): Accept {
+  let parts: readonly (readonly [name: string, accept: Accept])[] | null = null;
+  let empty: Record<string, unknown> = {};
+  return (input) => {
+    if (!isRecord(input)) return refused;
+    const { output: given, problems } = expandShorthands(input, shorthands);
+    if (problems.length > 0) return refused;
+    for (const name in given) if (!fields.has(name)) return refused;
+    if (parts === null) {
+      parts = [...fields].map(([name, { zod }]) => [name, acceptorOf(zod)]);
+      empty = emptyRecord(fields.keys());
+    }
+    const value = { ...empty };
+    for (const [name, accept] of parts) {
+      const accepted = accept(given[name]);
+      if (accepted === refused || accepted === undefined) return refused;
+      value[name] = accepted;
+    }
+    for (const check of checks) if (runEntityCheck(check, value, noneFailed, fields).length > 0) return refused;
+    return value;
+  };
+}
+
+const noneFailed: ReadonlySet<string> = new Set();
 
 function recordTypeError(input: unknown): string {
   return input == null ? 'required field missing' : 'expected a record';

@@ -1,3 +1,4 @@
+import { acceptQuickly, refused } from './accept.ts';
 import type { Shorthand } from './fields.ts';
 
 type Fields = Record<string, unknown>;
@@ -31,8 +32,10 @@ export function expandShorthands(input: Readonly<Fields>, shorthands: ReadonlyMa
 function problemOf(input: Readonly<Fields>, name: string, { field, replacedWith }: Shorthand): string | null {
   const value = input[name];
   if (value === null) return null;
-  const parsed = field.value.safeParse(value);
-  if (!parsed.success) return parsed.error.issues[0]?.message ?? 'invalid value';
+  if (acceptQuickly(field.value, value) === refused) {
+    const parsed = field.value.safeParse(value);
+    if (!parsed.success) return parsed.error.issues[0]?.message ?? 'invalid value';
+  }
   if (replacedWith === undefined) return null;
   const given = valueAt(input, replacedWith);
   if (given == null || JSON.stringify(given) === JSON.stringify(value)) return null;

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { acceptQuickly, refused } from './accept.ts';
 import type { RecordSchema } from './fields.ts';
 import { truncated } from './truncated.ts';
 
@@ -32,6 +33,8 @@ export function validateRecord<T>(
   input: unknown,
   options: ValidateOptions = {},
 ): Validation<NonNullable<T>> {
+  const accepted = acceptQuickly(schema.value, input);
+  if (accepted !== refused) return { ok: true, value: accepted as NonNullable<T> };
   const result = schema.value.safeParse(input);
   if (result.success) return { ok: true, value: result.data };
   return { ok: false, error: { fields: errorTree(result.error.issues, options.updating ?? false) } };
