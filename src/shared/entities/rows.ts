@@ -6,6 +6,7 @@ import type { RecordSchema } from '../schema/fields.ts';
 import { inferFromSchema } from '../schema/form.ts';
 import { mergePatch } from '../schema/merge.ts';
 import { type SchemaViolation, type Validation, validateRecord } from '../schema/validate.ts';
+import { emptyRecord } from '../util/empty-record.ts';
 import { orderedUuid } from '../util/time/ordered-uuid.ts';
 import type { EntityDefinition, Operation, Row } from './entity.ts';
 import { withoutUnknown, withUnknown } from './unknown-fields.ts';
@@ -68,9 +69,14 @@ export function applyPatch(
 }
 
 /** Adds the fields of the stored row that only another version knows, except those of a plugin that is no longer the same. */
-function keepUnknown(definition: EntityDefinition, { expires_at: _, ...stored }: Row, row: Row): Row {
+function keepUnknown(definition: EntityDefinition, before: Row, row: Row): Row {
+  const stored = Object.hasOwn(before, 'expires_at') ? withoutExpiry(before) : before;
   const schema = stored['name'] === row['name'] ? schemaOf(definition, row) : definition.schema;
   return withUnknown(schema, stored, withoutUnknown(schema, stored), row) as Row;
+}
+
+function withoutExpiry({ expires_at: _, ...fields }: Row): Fields {
+  return fields;
 }
 
 /** Validates a body against the schema alone, as `POST /schemas/{entity}/validate` does. */
@@ -155,7 +161,7 @@ function finish(
   before: Fields = {},
 ): RowResult {
   if (!result.ok) return result;
-  const fields: Record<string, unknown> = {};
+  const fields: Record<string, unknown> = { ...emptyRow(definition) };
   const virtual: Record<string, unknown> = {};
   for (const [name, { meta }] of definition.schema.fields) {
     const value = result.value[name] ?? null;
@@ -171,10 +177,25 @@ function finish(
   // Another plugin with the same id has other secrets.
   const kept = before['name'] === fields['name'] ? before : {};
   for (const [name, field] of schema.fields) {
-    if (Object.hasOwn(fields, name)) fields[name] = withGenerated(field, fields[name], kept[name]);
+    if (isRecordSchema(field) && Object.hasOwn(fields, name)) {
+      fields[name] = withGenerated(field, fields[name], kept[name]);
+    }
   }
   return { ok: true, row: fields as Row, virtual };
 }
+
+/** The fields of a row, all null. */
+function emptyRow(definition: EntityDefinition): Fields {
+  let row = emptyRows.get(definition);
+  if (row === undefined) {
+    const stored = [...definition.schema.fields].filter(([, { meta }]) => meta.virtual !== true);
+    row = emptyRecord(stored.map(([name]) => (name === 'ttl' && definition.expires ? 'expires_at' : name)));
+    emptyRows.set(definition, row);
+  }
+  return row;
+}
+
+const emptyRows = new WeakMap<EntityDefinition, Fields>();
 
 /** Generates missing automatic values within a record, such as a plugin's secret, unless `kept` has them. */
 function withGenerated(field: Field, value: unknown, kept: unknown): unknown {

@@ -13,7 +13,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The value without fields that the schema does not have; the same object if it has all. */
 export function withoutUnknown(schema: RecordSchema, value: Fields): Fields {
   let output: Record<string, unknown> | null = null;
-  for (const [name, inner] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const inner = value[name];
     const field = schema.fields.get(name);
     const known = field === undefined ? undefined : knownPart(field, inner);
     if (field !== undefined && known === inner) continue;
@@ -25,6 +26,7 @@ export function withoutUnknown(schema: RecordSchema, value: Fields): Fields {
 }
 
 function knownPart(field: Field, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
   if (isRecordSchema(field)) return isFields(value) ? withoutUnknown(field, value) : value;
   const { elements, values } = field.meta;
   if (Array.isArray(value) && elements !== undefined) {
