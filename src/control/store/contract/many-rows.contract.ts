@@ -21,6 +21,10 @@ async function writeAll(store: Store, writes: readonly RowWrite[]): Promise<numb
 const names = async (store: Store, entity: string): Promise<readonly unknown[]> =>
   (await store.list(entity, { limit: 10_000 })).map((row) => row['name']).sort();
 
+function withoutTime({ updated_at: _, ...row }: Row) {
+  return row;
+}
+
 export function registerManyRowsTests(bench: StoreBench): void {
   it('inserts, replaces and deletes many rows in any order, and records each change once', async () => {
     const store = await bench.fresh();
@@ -48,6 +52,24 @@ export function registerManyRowsTests(bench: StoreBench): void {
     const changes = await changesAfter(store, before, 10_000);
     assert.equal(changes.length, 2402);
     assert.equal(new Set(changes.map(({ id }) => id)).size, 2402);
+  });
+
+  it('replaces many rows, in whichever fields they change', async () => {
+    const store = await bench.fresh();
+    const rows = Array.from({ length: 1200 }, (_, i) => testRow({ name: `s${i}`, retries: 1 }));
+    await writeAll(
+      store,
+      rows.map((row) => created('services', row)),
+    );
+    const steps = [{ retries: 2 }, { retries: 3 }, (i: number) => ({ retries: 4, name: `t${i}` }), { retries: 5 }];
+    for (const step of steps) {
+      const before = await store.list('services', { limit: 2000 });
+      const writes = before.map((row, i) => changed('services', row, typeof step === 'function' ? step(i) : step));
+      await writeAll(store, writes);
+      const after = await store.list('services', { limit: 2000 });
+      const wanted = writes.flatMap(({ after: row }) => row ?? []);
+      assert.deepEqual(after.map(withoutTime), wanted.map(withoutTime));
+    }
   });
 
   it('lets rows exchange unique values, also with rows that are new or deleted', async () => {

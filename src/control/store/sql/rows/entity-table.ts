@@ -82,9 +82,10 @@ export function columnOf(table: EntityTable, field: string): string {
 
 export function toColumns(table: EntityTable, row: Row): ColumnRow {
   const columns = toComparedColumns(table, row);
-  const { id: _id, created_at: _created, updated_at: _updated, expires_at: _expires, ...body } = row as Fields;
-  for (const field of table.plainColumns) delete body[field];
-  for (const { field } of table.foreignColumns) delete body[field];
+  // JSON has no undefined fields. To delete them would make the copy a hash table.
+  const body: Fields = { ...row, id: undefined, created_at: undefined, updated_at: undefined, expires_at: undefined };
+  for (const field of table.plainColumns) body[field] = undefined;
+  for (const { field } of table.foreignColumns) body[field] = undefined;
   columns['body'] = JSON.stringify(body);
   return columns;
 }
