@@ -29,6 +29,7 @@ function listOf(now: number, nodes: readonly SeenNode[]): NodeList {
     alone: false,
     store: { position: async () => position, readNodes: async () => ({ now, nodes }) },
     own: () => reportOf('own'),
+    elapsed: () => 0,
   });
 }
 

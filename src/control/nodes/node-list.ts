@@ -44,6 +44,8 @@ export interface NodeListOptions {
   readonly alone: boolean;
   /** This node as it is now. */
   readonly own: () => NodeReport;
+  /** Milliseconds of a clock that only goes forward. Default: `performance.now`. */
+  readonly elapsed?: () => number;
 }
 
 interface ReadNodes {
@@ -56,10 +58,12 @@ interface ReadNodes {
 /** All nodes that share a store. The own entry is always of this moment. */
 export class NodeList {
   readonly #options: NodeListOptions;
+  readonly #elapsed: () => number;
   #last: ReadNodes | null = null;
 
   constructor(options: NodeListOptions) {
     this.#options = options;
+    this.#elapsed = options.elapsed ?? (() => performance.now());
   }
 
   /** Never rejects: while the store is unavailable, it returns what was read last. */
@@ -72,7 +76,7 @@ export class NodeList {
     });
     await awaitWithTimeout(reading, readTimeout);
     const last = this.#last;
-    const elapsed = last === null ? 0 : Math.round(performance.now() - last.at);
+    const elapsed = last === null ? 0 : Math.round(this.#elapsed() - last.at);
     const now = last === null ? Date.now() : last.now + elapsed;
     const self = own();
     const head = last?.head ?? null;
@@ -93,7 +97,7 @@ export class NodeList {
 
   async #read(): Promise<ReadNodes> {
     const { store, alone } = this.#options;
-    const at = performance.now();
+    const at = this.#elapsed();
     if (alone) return { at, now: Date.now(), head: await store.position(), seen: [] };
     const [{ now, nodes }, head] = await Promise.all([store.readNodes(), store.position()]);
     return { at, now, head, seen: nodes.flatMap((node) => seenNode(node)) };
