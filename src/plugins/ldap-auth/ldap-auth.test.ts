@@ -329,7 +329,7 @@ describe('ldap-auth at a directory', { skip: skipWithoutSlapd() }, () => {
       const begun = performance.now();
       const many = Array.from({ length: 500 }, (_, at) => one.request(login('ada', `wrong ${at}`)));
       const statuses = (await Promise.all(many)).map(({ response }) => response.status);
-      assert.ok(performance.now() - begun < 3000);
+      assert.ok(performance.now() - begun < 10_000);
       assert.deepEqual(new Set(statuses), new Set([503]));
       const reasons = new Set(one.logLines.map(({ fields }) => fields['reason']));
       assert.ok(reasons.has('no answer in 400 ms'));
