@@ -39,7 +39,7 @@ const RULES: readonly (readonly [keyof Attributes, Rule])[] = [
   [
     'starts_with',
     (value, { starts_with: start = '' }) =>
-      (value as string).startsWith(start) ? null : `should start with: ${start}`,
+      typeof value === 'string' && value.startsWith(start) ? null : `should start with: ${start}`,
   ],
   ['not_match', (value, { not_match }) => (not_match?.test(value as string) ? `invalid value: ${value}` : null)],
   [
@@ -49,7 +49,8 @@ const RULES: readonly (readonly [keyof Attributes, Rule])[] = [
   ['match', (value, { match }) => (match?.test(value as string) === false ? `invalid value: ${value}` : null)],
   [
     'contains',
-    (value, { contains }) => ((value as unknown[]).includes(contains) ? null : `expected to contain: ${contains}`),
+    (value, { contains }) =>
+      Array.isArray(value) && value.includes(contains) ? null : `expected to contain: ${contains}`,
   ],
   ['custom', (value, { custom }) => (custom as ((value: unknown) => string | null) | undefined)?.(value) ?? null],
   ['mutually_exclusive_subsets', withinOneSubset],
@@ -98,7 +99,9 @@ function between(value: unknown, { between: limits = [0, 0] }: Attributes): stri
 }
 
 function withinOneSubset(value: unknown, { mutually_exclusive_subsets: subsets = [] }: Attributes): string | null {
-  const touched = subsets.filter((subset) => (value as string[]).some((element) => subset.includes(element)));
+  // The condition of an entity check is also evaluated for a value of the wrong type.
+  const elements: readonly string[] = Array.isArray(value) ? value : [];
+  const touched = subsets.filter((subset) => elements.some((element) => subset.includes(element)));
   if (touched.length <= 1) return null;
   const list = subsets.map((subset) => `(${subset.map((element) => `'${element}'`).join(', ')})`).join(', ');
   return `these sets are mutually exclusive: ${list}`;

@@ -242,3 +242,18 @@ test('a text is not matched against a format above 65535 characters, unless its 
   assert.ok(!result.ok);
   assert.deepEqual(result.error.fields, { name: 'length must be at most 65535' });
 });
+
+test('the condition of a check does not throw for a value of the wrong type', () => {
+  for (const [if_match, field] of [
+    [{ contains: 'a' }, set(string())],
+    [{ starts_with: 'a' }, string()],
+    [{ mutually_exclusive_subsets: [['a'], ['b']] }, set(string())],
+  ] as const) {
+    const check = { conditional_at_least_one_of: { if_field: 'f', if_match, then_at_least_one_of: ['g'] } };
+    const result = validateRecord(record({ f: field, g: string({ required: true }) }, { checks: [check] }), {
+      f: 5,
+      g: 'x',
+    });
+    assert.ok(!result.ok && typeof result.error.fields['f'] === 'string', JSON.stringify(if_match));
+  }
+});
