@@ -1,3 +1,4 @@
+import { type Random, randomOf } from '../../../test/support/random.ts';
 import { AddressZone, type AddressZoneMemory, createAddressZone } from '../../shared/zones/address-zone.ts';
 import type { BalanceQuery, Balancer, BalancerOptions, HashSource } from './balancer.ts';
 import { createBalancer } from './create-balancer.ts';
@@ -98,13 +99,10 @@ export function request(text: string | null = '', parts: Partial<BalanceQuery> =
 }
 
 /** Whole numbers below a bound, from a seed that is reported. */
-export function seeded(report: (text: string) => void): (below: number) => number {
-  let state = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-  report(`SEED=${state}`);
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
+export function seeded(report: (text: string) => void): Random {
+  const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+  report(`SEED=${seed}`);
+  return randomOf(seed);
 }
 
 /** How often each target is picked. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { randomOf } from '../../../test/support/random.ts';
 import { bindAnswer, type LdapAnswer, readAnswer } from './ldap-messages.ts';
 
 /** An answer to a bind: message 1, success, with a text. */
@@ -61,11 +62,8 @@ test('refuses a length above the limit as soon as it is known', () => {
 });
 
 test('reads or refuses noise, and never takes it for a success', () => {
-  let seed = 11;
-  const random = (): number => {
-    seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff;
-    return seed >> 16;
-  };
+  const next = randomOf(11);
+  const random = (): number => next(32_768);
   const tags = [0x30, 0x02, 0x0a, 0x04, 0x61, 0x78, 0x80, 0x84, 0, 1, 7];
   for (let round = 0; round < 20_000; round++) {
     const size = random() % 100;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type Random, randomOf } from '../../../test/support/random.ts';
 import type { EntityDefinition } from '../entities/entity.ts';
 import { createEntityRegistry } from '../entities/registry.ts';
 import { acceptQuickly, refused } from '../schema/accept.ts';
@@ -13,16 +14,6 @@ import { loadPlugins } from './load-plugins.ts';
  * The short way to a valid value (shared/schema/accept.ts) must lead where zod leads: random values, most of them nearly valid, for all
  * entities and the plugins that come with the gateway.
  */
-
-type Random = (below: number) => number;
-
-function randomOf(seed: number): Random {
-  let state = seed;
-  return (below) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((state / 2_147_483_648) * below);
-  };
-}
 
 const odd: readonly unknown[] = [
   undefined,

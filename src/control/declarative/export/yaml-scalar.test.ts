@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { randomOf } from '../../../../test/support/random.ts';
 import { parseDocument } from '../document/parse-document.ts';
 import { yamlText } from './write-text.ts';
 
@@ -50,11 +51,7 @@ test('every text is read as it was', () => {
 
 test('random texts are read as they were', () => {
   const alphabet = [...' \t\n:#-?,[]{}&*!|>\'"%@`\\/=~<.0123456789aeEnoxyü\ud800\x01'];
-  let seed = 42;
-  const random = (below: number) => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((seed / 2_147_483_648) * below);
-  };
+  const random = randomOf(42);
   for (let round = 0; round < 5000; round++) {
     check(Array.from({ length: 1 + random(8) }, () => alphabet[random(alphabet.length)]).join(''));
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cpuTime } from '../../../../test/support/cpu-time.ts';
+import { randomOf } from '../../../../test/support/random.ts';
 import { encodeName, readName } from './domain-name.ts';
 import { addressRecord, aliasRecord, answerTo, serviceRecord } from './hostile-server.fixture.ts';
 import { encodeQuestion, isAnswerTo, readAnswer } from './message.ts';
@@ -58,11 +59,8 @@ test('a truncated or modified answer is either read or refused', () => {
 });
 
 test('noise is read or refused, and quickly', () => {
-  let seed = 7;
-  const random = (): number => {
-    seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff;
-    return seed >> 16;
-  };
+  const next = randomOf(7);
+  const random = (): number => next(32_768);
   const head = sample.subarray(0, 24);
   const begin = cpuTime();
   for (let round = 0; round < 3_000; round++) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type Random, randomOf } from '../../../../../test/support/random.ts';
 import type { Row } from '../../../../shared/entities/entity.ts';
 import { foreignId } from '../../../../shared/entities/row-fields.ts';
 import type { ConfigRows } from '../../contract.ts';
@@ -11,16 +12,6 @@ import { keepLastGood } from '../keep-last-good.ts';
  * Random configs in which routes have an authentication on themselves, on their service or for all, some entities are broken, and random
  * configs lived before. Whatever goes live, each route that was changed is as protected as the document wants it.
  */
-
-type Random = (below: number) => number;
-
-function randomOf(seed: number): Random {
-  let state = seed;
-  return (below) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((state / 2_147_483_648) * below);
-  };
-}
 
 function configOf(random: Random, faults: boolean): Record<string, unknown> {
   const broken = () => faults && random(6) === 0;
