@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type DashboardPage, type DashboardRig, skipWithoutChromium, startDashboardRig } from '../support/dashboard.ts';
 import { selfSigned } from '../support/self-signed.ts';
+import { untilPasses } from '../support/until.ts';
 import { fillForm, save } from './fill-form.ts';
 
 const skip = skipWithoutChromium();
@@ -106,7 +107,7 @@ describe('entities in the dashboard', { skip }, () => {
       .first()
       .click();
     await page.getByRole('link', { name: 'Clone' }).click();
-    assert.equal(await page.locator('#field-name').inputValue(), 'billing-copy');
+    await untilPasses(async () => assert.equal(await page.locator('#field-name').inputValue(), 'billing-copy'));
     await save(page);
     await page.getByRole('heading', { name: 'billing-copy' }).waitFor();
     const [answer] = await Promise.all([
@@ -123,6 +124,29 @@ describe('entities in the dashboard', { skip }, () => {
     await page.getByRole('button', { name: 'Delete service' }).click();
     await page.waitForURL('**/config/services');
     assert.equal((await rig.gateway.admin('GET', '/services/billing-copy')).status, 404);
+  });
+
+  test('whoever goes to another page before the gateway answers stays there', async () => {
+    const { page } = desk;
+    await go('/config/services/new');
+    await fillForm(page, { name: 'slow', host: 'slow.test' });
+    const asked = Promise.withResolvers<void>();
+    const gone = Promise.withResolvers<void>();
+    await page.route('**/api/services', async (route) => {
+      if (route.request().method() === 'POST') {
+        asked.resolve();
+        await gone.promise;
+      }
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Create service' }).click();
+    await asked.promise;
+    await page.getByRole('link', { name: 'Consumers', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Consumers' }).waitFor();
+    gone.resolve();
+    await page.getByText('Created service slow.').waitFor();
+    assert.equal(new URL(page.url()).pathname, '/config/consumers');
+    await page.unrouteAll();
   });
 
   test('a deletion that the gateway refuses says why', async () => {

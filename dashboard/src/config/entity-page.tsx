@@ -1,6 +1,6 @@
 import { Switch } from '@base-ui/react/switch';
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
-import { Link, useLocation, useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
+import { Link, useLocation, useParams, useRouter, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { call } from '../api/client.ts';
 import { type Row, rowQuery } from '../api/queries.ts';
@@ -10,6 +10,7 @@ import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { RelativeTime } from '../components/relative-time.tsx';
 import { EmptyState, LoadingState } from '../components/states.tsx';
 import { changesOf, type Value } from '../forms/value.ts';
+import { useWayOn } from '../layout/use-way-on.ts';
 import { EntityForm } from './entity-form.tsx';
 import { labelOf } from './labels.ts';
 import { Related } from './related.tsx';
@@ -39,7 +40,7 @@ export function EntityPage() {
 function EntityView({ view, path, id }: { readonly view: CollectionView; readonly path: string; readonly id: string }) {
   const { info, title, one } = view.collection;
   const client = useQueryClient();
-  const navigate = useNavigate();
+  const wayOn = useWayOn();
   const place = useSearch({ from: '/config/$entity/$id' });
   const { data: row } = useSuspenseQuery(rowQuery(path, id));
   const plugin = info.name === 'plugins' ? String(row['name']) : null;
@@ -73,14 +74,15 @@ function EntityView({ view, path, id }: { readonly view: CollectionView; readonl
   }
 
   async function remove(): Promise<void> {
+    const goTo = wayOn();
     let made: number | null = null;
     const onVersion = (number: number | null): void => {
       made = number;
     };
     await call('DELETE', url, { onVersion });
     if (info.path === null && place.parent !== undefined && place.parentId !== undefined) {
-      await navigate({ to: '/config/$entity/$id', params: { entity: place.parent, id: place.parentId } });
-    } else await navigate({ to: '/config/$entity', params: { entity: info.name } });
+      await goTo({ to: '/config/$entity/$id', params: { entity: place.parent, id: place.parentId } });
+    } else await goTo({ to: '/config/$entity', params: { entity: info.name } });
     client.removeQueries({ queryKey: rowQuery(path, id).queryKey });
     const text = `Deleted ${one} ${labelOf(row)}.`;
     const page = router.state.location.pathname;

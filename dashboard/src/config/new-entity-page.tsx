@@ -1,5 +1,5 @@
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
+import { Link, useParams, useRouter, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { call } from '../api/client.ts';
 import { callerQuery, type Row, rowQuery } from '../api/queries.ts';
@@ -7,6 +7,7 @@ import { ChangePanel } from '../changes/change-panel.tsx';
 import { offerUndo } from '../changes/undo/undo-store.ts';
 import { EmptyState } from '../components/states.tsx';
 import { bodyOf, copyOf, type Value } from '../forms/value.ts';
+import { useWayOn } from '../layout/use-way-on.ts';
 import { exampleValue } from '../plugins/example-value.ts';
 import { examplesOf } from '../plugins/examples.ts';
 import { pluginDocsQuery } from '../plugins/plugin-queries.ts';
@@ -97,7 +98,7 @@ function NewForm({ view, path, plugin, before }: NewFormProps) {
   const { info, title, one } = view.collection;
   const fields = useFields(info.name, plugin);
   const client = useQueryClient();
-  const navigate = useNavigate();
+  const wayOn = useWayOn();
   const router = useRouter();
   const { data: caller } = useSuspenseQuery(callerQuery);
   const [token, setToken] = useState<string | null>(null);
@@ -108,6 +109,7 @@ function NewForm({ view, path, plugin, before }: NewFormProps) {
   }
 
   async function save(value: Value): Promise<void> {
+    const goTo = wayOn();
     const body = bodyFor(value);
     let made: number | null = null;
     const onVersion = (number: number | null): void => {
@@ -122,10 +124,9 @@ function NewForm({ view, path, plugin, before }: NewFormProps) {
       return;
     }
     await client.invalidateQueries();
-    if (info.path !== null)
-      await navigate({ to: '/config/$entity/$id', params: { entity: info.name, id: created.id } });
+    if (info.path !== null) await goTo({ to: '/config/$entity/$id', params: { entity: info.name, id: created.id } });
     else if (parent !== undefined && parentId !== undefined) {
-      await navigate({ to: '/config/$entity/$id', params: { entity: parent, id: parentId } });
+      await goTo({ to: '/config/$entity/$id', params: { entity: parent, id: parentId } });
     }
     const text = `Created ${one} ${labelOf(created)}.`;
     const { pathname } = router.state.location;

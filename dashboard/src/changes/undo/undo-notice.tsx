@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useRouterState } from '@tanstack/react-router';
+import { Link, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { ApiError, call } from '../../api/client.ts';
+import { useWayOn } from '../../layout/use-way-on.ts';
 import { dismissUndo, type SavedChange, tookBack, useUndo } from './undo-store.ts';
 
 /** The answer of `POST /config/versions/{version}/undo`. */
@@ -31,18 +32,19 @@ export function UndoNotice() {
 
 function Actions({ saved, path }: { readonly saved: SavedChange; readonly path: string }) {
   const client = useQueryClient();
-  const navigate = useNavigate();
+  const wayOn = useWayOn();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
 
   async function takeBack(version: number): Promise<void> {
+    const goTo = wayOn();
     setBusy(true);
     setProblem(null);
     try {
       const undone = await call<Undone>('POST', `/config/versions/${version}/undo`);
       const [, , entity] = path.split('/');
       const gone = saved.deletes === true && path === saved.page && entity !== undefined;
-      if (gone) await navigate({ to: '/config/$entity', params: { entity } });
+      if (gone) await goTo({ to: '/config/$entity', params: { entity } });
       // The page of an entity that is gone must not read it again.
       if (gone) client.removeQueries({ queryKey: ['row'], type: 'inactive' });
       await client.invalidateQueries();
