@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type DashboardRig, skipWithoutChromium, startDashboardRig } from '../support/dashboard.ts';
+import { untilPasses } from '../support/until.ts';
 
 const skip = skipWithoutChromium();
 
@@ -82,10 +83,12 @@ describe('APIs', { skip }, () => {
 
     await page.getByText('Options').click();
     await page.getByLabel('Tags').fill('team-a');
-    assert.equal(
-      await page.getByRole('button', { name: /^Import \d/ }).count(),
-      0,
-      'another import needs another preview',
+    await untilPasses(async () =>
+      assert.equal(
+        await page.getByRole('button', { name: /^Import \d/ }).count(),
+        0,
+        'another import needs another preview',
+      ),
     );
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByRole('button', { name: 'Import 6 changes' }).click();

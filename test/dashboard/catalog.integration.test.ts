@@ -10,6 +10,7 @@ import { exampleValue } from '../../dashboard/src/plugins/example-value.ts';
 import { examplesOf } from '../../dashboard/src/plugins/examples.ts';
 import { finishedPlugins, root } from '../../scripts/lib/files.ts';
 import { type DashboardPage, type DashboardRig, skipWithoutChromium, startDashboardRig } from '../support/dashboard.ts';
+import { untilPasses } from '../support/until.ts';
 
 const skip = skipWithoutChromium();
 
@@ -98,10 +99,12 @@ describe('the plugin catalog', { skip }, () => {
   test('shows which are in use and on what, and filters by it', async () => {
     await card('key-auth').getByText('2 in use').waitFor();
     await card('key-auth').getByText('1 off').waitFor();
-    assert.match(await card('key-auth').innerText(), /global, 1 service|1 service, global/);
+    await untilPasses(async () =>
+      assert.match(await card('key-auth').innerText(), /global, 1 service|1 service, global/),
+    );
     await page.getByLabel('State').selectOption('used');
     await page.waitForURL('**/plugins?state=used');
-    assert.equal(await page.locator('.catalog a').count(), 1);
+    await untilPasses(async () => assert.equal(await page.locator('.catalog a').count(), 1));
     await page.getByRole('searchbox', { name: 'Search plugins' }).fill('cors');
     await page.getByRole('heading', { name: 'Nothing matches' }).waitFor();
     await page.getByRole('button', { name: 'Show all' }).click();
@@ -125,8 +128,8 @@ describe('the plugin catalog', { skip }, () => {
     const at = examples.findIndex(({ config }) => config['rate'] === '10r/s');
     await page.getByRole('link', { name: examples[at]?.title ?? '' }).click();
     await page.getByRole('heading', { name: 'New plugin: rate-limiting' }).waitFor();
-    assert.equal(await page.locator('#field-config-rate').inputValue(), '10r/s');
-    assert.equal(await page.locator('#field-config-burst').inputValue(), '20');
+    await untilPasses(async () => assert.equal(await page.locator('#field-config-rate').inputValue(), '10r/s'));
+    await untilPasses(async () => assert.equal(await page.locator('#field-config-burst').inputValue(), '20'));
     await page.locator('form .form-foot button[type=submit]').click();
     await page.getByRole('button', { name: 'Delete' }).waitFor();
     const { body } = await rig.gateway.admin('GET', '/plugins');
@@ -175,13 +178,17 @@ describe('the plugin catalog', { skip }, () => {
     const docs = page.getByRole('article');
     await docs.getByText('onerror=alert(1)').waitFor();
     assert.equal(await docs.locator('img, script').count(), 0);
-    assert.deepEqual(await docs.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href'))), [
-      '/plugins/key-auth',
-    ]);
+    await untilPasses(async () =>
+      assert.deepEqual(await docs.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href'))), [
+        '/plugins/key-auth',
+      ]),
+    );
     await docs.getByText('x|y').waitFor();
     await page.getByRole('link', { name: 'With greeting' }).click();
     await page.getByRole('heading', { name: 'New plugin: hostile' }).waitFor();
-    assert.equal(await page.locator('#field-config-greeting').inputValue(), '<script>alert(1)</script>');
+    await untilPasses(async () =>
+      assert.equal(await page.locator('#field-config-greeting').inputValue(), '<script>alert(1)</script>'),
+    );
     await page.goto(`${rig.url}/plugins/plain`);
     await docs.getByText('What to say to <b>everybody</b>.').waitFor();
     await desk.check('a plugin without a README');

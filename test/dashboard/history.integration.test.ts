@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { type DashboardPage, type DashboardRig, skipWithoutChromium, startDashboardRig } from '../support/dashboard.ts';
+import { untilPasses } from '../support/until.ts';
 import { callAdminAs } from './call-admin-as.ts';
 import { fillForm, save } from './fill-form.ts';
 
@@ -76,9 +77,9 @@ describe('history in the dashboard', { skip }, () => {
     await fillForm(page, { host: 'other.test', retries: '2' });
     const panel = page.locator('.change-panel');
     await panel.locator('ins', { hasText: 'other.test' }).waitFor();
-    assert.deepEqual(await panel.locator('dt').allInnerTexts(), ['retries', 'host']);
-    assert.deepEqual(await panel.locator('del').allInnerTexts(), ['5', 'orders.test']);
-    assert.deepEqual(await panel.locator('ins').allInnerTexts(), ['2', 'other.test']);
+    await untilPasses(async () => assert.deepEqual(await panel.locator('dt').allInnerTexts(), ['retries', 'host']));
+    await untilPasses(async () => assert.deepEqual(await panel.locator('del').allInnerTexts(), ['5', 'orders.test']));
+    await untilPasses(async () => assert.deepEqual(await panel.locator('ins').allInnerTexts(), ['2', 'other.test']));
     await desk.check('a form with its change');
     await page.locator('#field-host').press('Enter');
     await page.getByText('Saved.').waitFor();
@@ -98,7 +99,9 @@ describe('history in the dashboard', { skip }, () => {
     await page.getByRole('link', { name: 'Routes', exact: true }).click();
     await page.getByRole('button', { name: 'Undo', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Dismiss' }).click();
-    assert.equal(await page.getByRole('button', { name: 'Undo', exact: true }).count(), 0);
+    await untilPasses(async () =>
+      assert.equal(await page.getByRole('button', { name: 'Undo', exact: true }).count(), 0),
+    );
   });
 
   test('a deletion is undone with the ids of everything that it took', async () => {
@@ -184,11 +187,15 @@ describe('history in the dashboard', { skip }, () => {
       changes: [{ method: 'PATCH', path: `/services/${id}`, body: { host: 'next.test' } }],
       requests: 1000,
     });
-    assert.match(
-      await page.locator('.effect-groups').innerText(),
-      /12 200 by the backend, route users .*401 by key-auth/s,
+    await untilPasses(async () =>
+      assert.match(
+        await page.locator('.effect-groups').innerText(),
+        /12 200 by the backend, route users .*401 by key-auth/s,
+      ),
     );
-    assert.equal(await page.getByRole('link', { name: 'Example' }).getAttribute('href'), '/traffic/0190-example');
+    await untilPasses(async () =>
+      assert.equal(await page.getByRole('link', { name: 'Example' }).getAttribute('href'), '/traffic/0190-example'),
+    );
     await page.getByText('3 undecided: It calls another server. (ldap-auth)').waitFor();
     await desk.check('the effect of a change');
     const texts = {
@@ -244,12 +251,12 @@ describe('history in the dashboard', { skip }, () => {
     await page.getByRole('button', { name: 'Show all' }).click();
     await rows.first().getByRole('link').click();
     await page.locator('ins', { hasText: 'three.test' }).waitFor();
-    assert.deepEqual(await page.locator('del').allInnerTexts(), ['two.test']);
+    await untilPasses(async () => assert.deepEqual(await page.locator('del').allInnerTexts(), ['two.test']));
     await desk.check('a version');
     await page.getByLabel('Another version').fill(String(first?.version));
     await page.getByRole('button', { name: 'Compare', exact: true }).click();
     await page.locator('del', { hasText: 'one.test' }).waitFor();
-    assert.deepEqual(await page.locator('ins').allInnerTexts(), ['three.test']);
+    await untilPasses(async () => assert.deepEqual(await page.locator('ins').allInnerTexts(), ['three.test']));
     await desk.check('a comparison');
     await go(`/history/${first?.version}?against=current`);
     await page.locator('del', { hasText: 'three.test' }).waitFor();
@@ -320,9 +327,7 @@ describe('history in the dashboard', { skip }, () => {
 
   async function codeIn(page: Page, tab: string): Promise<string> {
     await page.getByRole('tab', { name: tab }).click();
-    const text = page.locator('.code-tabs pre').filter({ visible: true });
-    await text.waitFor();
-    return (await text.textContent()) ?? '';
+    return (await page.getByRole('tabpanel', { name: tab }).locator('pre').textContent()) ?? '';
   }
 
   /** The only instance of a plugin, without what differs between two creations. It is deleted. */
@@ -379,7 +384,7 @@ describe('history in the dashboard', { skip }, () => {
     await page.getByText('The audit is off').waitFor();
     await page.getByRole('link', { name: /Applied a document: 1 created/ }).click();
     await page.getByRole('heading', { name: /Created service a/ }).waitFor();
-    assert.equal(await page.getByRole('button', { name: /Undo|Roll back/ }).count(), 0);
+    await untilPasses(async () => assert.equal(await page.getByRole('button', { name: /Undo|Roll back/ }).count(), 0));
     await session.check('a version without a database');
   });
 
@@ -401,7 +406,7 @@ describe('history in the dashboard', { skip }, () => {
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByRole('heading', { name: `Version ${version?.version}` }).waitFor();
       const buttons = page.getByRole('button', { name: /Undo this change|Roll back to this/ });
-      assert.deepEqual(await buttons.allInnerTexts(), offered, role);
+      await untilPasses(async () => assert.deepEqual(await buttons.allInnerTexts(), offered, role));
       if (role !== 'admin') continue;
       // The token of the session is in no text.
       await page.goto(`${rig.url}/config/services/new`);

@@ -5,7 +5,7 @@ import { clusterCertificate } from '../../src/shared/tls/self-signed.ts';
 import { skipWithoutChromium, startDashboardRig } from '../support/dashboard.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { skipWithoutPostgres, startPostgres } from '../support/postgres.ts';
-import { until } from '../support/until.ts';
+import { until, untilPasses } from '../support/until.ts';
 
 const skip = skipWithoutChromium();
 
@@ -76,7 +76,7 @@ describe('the overview of other nodes', { skip }, () => {
     assert.equal((await rig.gateway.admin('PUT', '/services/orders', { url: 'http://orders.test' })).status, 200);
     await using desk = await rig.open('/');
     await desk.page.getByText('This is a control plane').waitFor();
-    assert.ok(await desk.page.getByRole('radio', { name: '1 hour' }).isChecked());
+    await untilPasses(async () => assert.ok(await desk.page.getByRole('radio', { name: '1 hour' }).isChecked()));
     await desk.page.getByRole('region', { name: 'Requests by the minute' }).waitFor();
     await desk.check('the overview of a control plane');
   });

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { root } from '../../scripts/lib/files.ts';
 import { type DashboardRig, skipWithoutChromium, startDashboardRig } from '../support/dashboard.ts';
+import { untilPasses } from '../support/until.ts';
 import { callAdminAs } from './call-admin-as.ts';
 import { fillForm, save } from './fill-form.ts';
 
@@ -89,13 +90,17 @@ describe('the dashboard', { skip }, () => {
     await page.locator('.table-row').first().waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    assert.equal(await page.evaluate('document.activeElement.id'), 'main', 'the skip link');
+    await untilPasses(async () =>
+      assert.equal(await page.evaluate('document.activeElement.id'), 'main', 'the skip link'),
+    );
     const theme = page.getByRole('button', { name: 'System theme' });
     await theme.click();
     await page.getByRole('button', { name: 'Light theme' }).click();
-    assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark');
+    await untilPasses(async () => assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark'));
     await page.reload();
-    assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark', 'the choice is kept');
+    await untilPasses(async () =>
+      assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark', 'the choice is kept'),
+    );
   });
 
   test('says when the gateway does not answer, and keeps what it shows', async () => {
@@ -126,10 +131,10 @@ describe('the dashboard', { skip }, () => {
     const { page } = desk;
     const rows = page.locator('.table-row');
     await page.getByText('10,004', { exact: true }).waitFor();
-    assert.ok((await rows.count()) < 100);
+    await untilPasses(async () => assert.ok((await rows.count()) < 100));
     await page.locator('.table-body').evaluate((element) => element.scrollTo(0, element.scrollHeight));
     await page.locator('li[aria-posinset="10004"] .table-row').waitFor();
-    assert.ok((await rows.count()) < 100);
+    await untilPasses(async () => assert.ok((await rows.count()) < 100));
     await desk.check('a long list');
     await page.getByRole('searchbox').fill('path-4242');
     await page.getByRole('link', { name: /route-4242/ }).waitFor();
@@ -137,7 +142,7 @@ describe('the dashboard', { skip }, () => {
     await page.getByLabel('Tag').selectOption('rare');
     await page.waitForURL('**/config/routes?tag=rare');
     await page.getByRole('link', { name: /route-9000/ }).waitFor();
-    assert.equal(await rows.count(), 10);
+    await untilPasses(async () => assert.equal(await rows.count(), 10));
     await page.getByRole('searchbox').fill('nothing has this');
     await page.getByRole('heading', { name: 'Nothing matches' }).waitFor();
   });
@@ -170,7 +175,9 @@ describe('the dashboard', { skip }, () => {
     await page.getByLabel('Token').fill(token);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('link', { name: /ada/ }).waitFor();
-    assert.equal(new URL(page.url()).pathname, '/config/admin_users', 'the page that was asked for');
+    await untilPasses(() =>
+      assert.equal(new URL(page.url()).pathname, '/config/admin_users', 'the page that was asked for'),
+    );
     await page.reload();
     await page.getByRole('link', { name: /ada/ }).waitFor();
 
@@ -200,12 +207,16 @@ describe('the dashboard', { skip }, () => {
     await using watching = await rig.open('/config/services');
     await signIn(watching.page, reader);
     await watching.page.getByRole('link', { name: /theirs/ }).waitFor();
-    assert.equal(await watching.page.getByRole('link', { name: 'New service' }).count(), 0);
+    await untilPasses(async () =>
+      assert.equal(await watching.page.getByRole('link', { name: 'New service' }).count(), 0),
+    );
     await watching.page.getByRole('link', { name: /theirs/ }).click();
     await watching.page.getByText('Your role may read services').waitFor();
     for (const name of ['Save', 'Delete'])
-      assert.equal(await watching.page.getByRole('button', { name }).count(), 0, name);
-    assert.equal(await watching.page.locator('#field-host').getAttribute('readonly'), '');
+      await untilPasses(async () => assert.equal(await watching.page.getByRole('button', { name }).count(), 0, name));
+    await untilPasses(async () =>
+      assert.equal(await watching.page.locator('#field-host').getAttribute('readonly'), ''),
+    );
     await watching.check('a page that is read only');
 
     await using editing = await rig.open('/config/services/theirs');
@@ -227,7 +238,7 @@ describe('the dashboard', { skip }, () => {
     await using desk = await rig.open('/config/services');
     await desk.page.getByRole('link', { name: /declared/ }).click();
     await desk.page.getByText('its config comes from a document').waitFor();
-    assert.equal(await desk.page.getByRole('button', { name: 'Save' }).count(), 0);
+    await untilPasses(async () => assert.equal(await desk.page.getByRole('button', { name: 'Save' }).count(), 0));
   });
 });
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type DashboardPage, type DashboardRig, skipWithoutChromium, startDashboardRig } from '../support/dashboard.ts';
+import { untilPasses } from '../support/until.ts';
 
 const skip = skipWithoutChromium();
 
@@ -46,7 +47,9 @@ describe('the command palette', { skip }, () => {
     for (let step = 0; step < 30 && (await input().getAttribute('aria-activedescendant')) !== id; step++) {
       await page.keyboard.press('ArrowDown');
     }
-    assert.equal(await input().getAttribute('aria-activedescendant'), id, `${name} can be reached`);
+    await untilPasses(async () =>
+      assert.equal(await input().getAttribute('aria-activedescendant'), id, `${name} can be reached`),
+    );
     await page.keyboard.press('Enter');
     await input().waitFor({ state: 'detached' });
   }
@@ -60,7 +63,9 @@ describe('the command palette', { skip }, () => {
     await page.getByRole('button', { name: 'Search' }).focus();
     await open();
     assert.ok((await loaded()) > 0);
-    assert.equal(await page.evaluate("document.activeElement.getAttribute('role')"), 'combobox');
+    await untilPasses(async () =>
+      assert.equal(await page.evaluate("document.activeElement.getAttribute('role')"), 'combobox'),
+    );
     await desk.check('the palette');
     await page.keyboard.type('users');
     await option(/^users/).waitFor();
@@ -68,7 +73,9 @@ describe('the command palette', { skip }, () => {
     await page.keyboard.press('Escape');
     if ((await input().count()) > 0) await page.keyboard.press('Escape');
     await input().waitFor({ state: 'detached' });
-    assert.equal(await page.evaluate('document.activeElement.textContent.startsWith("Search")'), true);
+    await untilPasses(async () =>
+      assert.equal(await page.evaluate('document.activeElement.textContent.startsWith("Search")'), true),
+    );
   });
 
   test('finds one of 10,000 routes without loading them', async () => {
@@ -112,7 +119,7 @@ describe('the command palette', { skip }, () => {
 
   test('changes the theme, and shows the shortcuts', async () => {
     await enter('dark theme', /Use the dark theme/);
-    assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark');
+    await untilPasses(async () => assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark'));
     await page.getByRole('button', { name: 'Dark theme' }).waitFor();
     await page.keyboard.press('Control+/');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
@@ -148,7 +155,7 @@ describe('the command palette', { skip }, () => {
     const field = reading.page.getByRole('combobox', { name: 'Search everything' });
     await field.fill('new');
     await reading.page.getByRole('status').getByText('Searching').waitFor({ state: 'hidden' });
-    assert.equal(await reading.page.getByRole('option', { name: /^New / }).count(), 0);
+    await untilPasses(async () => assert.equal(await reading.page.getByRole('option', { name: /^New / }).count(), 0));
     await field.fill('add cors to users');
     await reading.page.getByText('Nothing matches.').waitFor();
     await field.fill('sign out');

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { startBackend, type TestBackend } from '../support/backend.ts';
 import { type DashboardRig, skipWithoutChromium, startDashboardRig } from '../support/dashboard.ts';
+import { untilPasses } from '../support/until.ts';
 import { callAdminAs } from './call-admin-as.ts';
 
 const skip = skipWithoutChromium();
@@ -50,7 +51,9 @@ describe('the playground and the graph', { skip }, () => {
     await using desk = await rig.open('/playground', { colorScheme: 'dark' });
     const { page } = desk;
     await page.getByLabel('Fill in an example for a route').selectOption('order');
-    assert.equal(await page.getByLabel('URL or path').inputValue(), 'http://www.api.test/orders/1');
+    await untilPasses(async () =>
+      assert.equal(await page.getByLabel('URL or path').inputValue(), 'http://www.api.test/orders/1'),
+    );
     await page.getByLabel('Body', { exact: true }).fill('{"count":1');
     await page.getByText('Not valid JSON').waitFor();
     await page.getByLabel('Body', { exact: true }).fill('{"count":1}');
@@ -61,7 +64,7 @@ describe('the playground and the graph', { skip }, () => {
 
     await page.getByLabel('Plugin').selectOption('jwt');
     await page.getByLabel('Credential of a consumer').selectOption({ index: 1 });
-    assert.equal(await page.getByLabel('Key (claim iss)').inputValue(), 'ada-issuer');
+    await untilPasses(async () => assert.equal(await page.getByLabel('Key (claim iss)').inputValue(), 'ada-issuer'));
     await page.getByRole('button', { name: 'Use in request' }).click();
     await page.getByText('Set Authorization.').waitFor();
     await send(page, 200);
@@ -117,10 +120,12 @@ describe('the playground and the graph', { skip }, () => {
       polling: 100,
     });
     await page.goto(`${rig.url}/playground?request=${id}`);
-    assert.match(await page.getByLabel('URL or path').inputValue(), /^http:\/\/127\.0\.0\.1:\d+\/signed\?a=1$/);
+    await untilPasses(async () =>
+      assert.match(await page.getByLabel('URL or path').inputValue(), /^http:\/\/127\.0\.0\.1:\d+\/signed\?a=1$/),
+    );
     await page.getByText('The record hides apikey: fill in.').waitFor();
-    assert.equal(await page.getByLabel('Value of apikey').inputValue(), '');
-    assert.equal(await page.getByLabel('Value of x-kept').inputValue(), 'yes');
+    await untilPasses(async () => assert.equal(await page.getByLabel('Value of apikey').inputValue(), ''));
+    await untilPasses(async () => assert.equal(await page.getByLabel('Value of x-kept').inputValue(), 'yes'));
     await desk.check('a recorded request');
     await page.goto(`${rig.url}/playground?request=0123456789abcdef0123456789abcdef`);
     await page.getByText('no longer among the recorded ones').waitFor();
@@ -131,21 +136,25 @@ describe('the playground and the graph', { skip }, () => {
     const { page } = desk;
     const graph = page.getByRole('region', { name: 'The way of a request' });
     await graph.getByText('healthy').waitFor();
-    assert.deepEqual(await graph.getByRole('heading', { level: 3 }).allInnerTexts(), [
-      'Route',
-      'Plugins',
-      'Service',
-      'Upstream',
-      'Targets',
-    ]);
-    assert.deepEqual(await graph.locator('.graph-name').allInnerTexts(), [
-      'order',
-      'jwt',
-      'rate-limiting',
-      'orders',
-      'pool',
-      `127.0.0.1:${backend.port}`,
-    ]);
+    await untilPasses(async () =>
+      assert.deepEqual(await graph.getByRole('heading', { level: 3 }).allInnerTexts(), [
+        'Route',
+        'Plugins',
+        'Service',
+        'Upstream',
+        'Targets',
+      ]),
+    );
+    await untilPasses(async () =>
+      assert.deepEqual(await graph.locator('.graph-name').allInnerTexts(), [
+        'order',
+        'jwt',
+        'rate-limiting',
+        'orders',
+        'pool',
+        `127.0.0.1:${backend.port}`,
+      ]),
+    );
     const plugins = page.getByRole('region', { name: 'Plugins that run' });
     const running = (): Promise<readonly string[]> =>
       plugins.getByRole('list').first().getByRole('listitem').allInnerTexts();
@@ -156,21 +165,25 @@ describe('the playground and the graph', { skip }, () => {
     await plugins.getByText('1 does not run').click();
     await plugins.getByText('a more specific instance runs: that of consumer').waitFor();
     await desk.check('the page of a route');
-    assert.match(
-      (await graph.getByRole('link', { name: 'Try it' }).getAttribute('href')) ?? '',
-      /method=POST&url=http.*orders%2F1/,
+    await untilPasses(async () =>
+      assert.match(
+        (await graph.getByRole('link', { name: 'Try it' }).getAttribute('href')) ?? '',
+        /method=POST&url=http.*orders%2F1/,
+      ),
     );
     await page.emulateMedia({ colorScheme: 'dark' });
     await desk.check('the page of a route, dark');
     await graph.getByRole('link', { name: /orders/ }).click();
     await page.getByRole('heading', { level: 1, name: 'orders' }).waitFor();
-    assert.deepEqual(await graph.locator('.graph-name').allInnerTexts(), [
-      'order',
-      'signed',
-      'orders',
-      'pool',
-      `127.0.0.1:${backend.port}`,
-    ]);
+    await untilPasses(async () =>
+      assert.deepEqual(await graph.locator('.graph-name').allInnerTexts(), [
+        'order',
+        'signed',
+        'orders',
+        'pool',
+        `127.0.0.1:${backend.port}`,
+      ]),
+    );
     await desk.check('the page of a service');
     await page.setViewportSize({ width: 360, height: 740 });
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
@@ -190,11 +203,13 @@ describe('the playground and the graph', { skip }, () => {
     await page.getByLabel('Token').fill(token);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('sending one needs the role edit').waitFor();
-    assert.equal(await page.getByRole('button', { name: 'Send' }).isDisabled(), true);
+    await untilPasses(async () => assert.equal(await page.getByRole('button', { name: 'Send' }).isDisabled(), true));
     await page.getByLabel('Plugin').selectOption('hmac-auth');
     await page.getByLabel('Credential of a consumer').selectOption({ index: 1 });
-    assert.equal(await page.getByLabel('User name').inputValue(), 'ada');
-    assert.equal(await page.getByLabel('Secret', { exact: true }).inputValue(), '', 'hidden by the Admin API');
+    await untilPasses(async () => assert.equal(await page.getByLabel('User name').inputValue(), 'ada'));
+    await untilPasses(async () =>
+      assert.equal(await page.getByLabel('Secret', { exact: true }).inputValue(), '', 'hidden by the Admin API'),
+    );
     await desk.check('the playground of a reader');
   });
 });

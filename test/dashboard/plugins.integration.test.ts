@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { finishedPlugins } from '../../scripts/lib/files.ts';
 import { type DashboardPage, type DashboardRig, skipWithoutChromium, startDashboardRig } from '../support/dashboard.ts';
 import { smallestConfigs } from '../support/smallest-configs.ts';
+import { untilPasses } from '../support/until.ts';
 import { fillForm, save } from './fill-form.ts';
 
 const skip = skipWithoutChromium();
@@ -33,7 +34,7 @@ describe('plugins in the dashboard', { skip }, () => {
     const { page } = desk;
     await desk.go('/config/plugins/new');
     await page.getByRole('heading', { name: 'Choose a plugin' }).waitFor();
-    assert.equal(await page.locator('.catalog a').count(), finishedPlugins().length);
+    await untilPasses(async () => assert.equal(await page.locator('.catalog a').count(), finishedPlugins().length));
     await desk.check('the catalogue');
     await page.getByRole('searchbox', { name: 'Search plugins' }).fill('rate');
     await page.getByRole('link', { name: /^rate-limiting/ }).click();

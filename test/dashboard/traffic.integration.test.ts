@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { startBackend, type TestBackend } from '../support/backend.ts';
 import { type DashboardRig, skipWithoutChromium, startDashboardRig } from '../support/dashboard.ts';
 import { openClient } from '../support/raw-client.ts';
-import { until } from '../support/until.ts';
+import { until, untilPasses } from '../support/until.ts';
 import { callAdminAs } from './call-admin-as.ts';
 
 const skip = skipWithoutChromium();
@@ -125,7 +125,7 @@ describe('the traffic pages', { skip }, () => {
       await page.getByLabel(label, { exact: true }).fill(value);
       await page.keyboard.press('Enter');
       await untilShown(page, paths);
-      assert.equal(new URL(page.url()).search, `?${search}`);
+      await untilPasses(() => assert.equal(new URL(page.url()).search, `?${search}`));
       await page.getByRole('button', { name: 'Clear filters' }).first().click();
       await untilShown(page, all);
     }
@@ -183,14 +183,14 @@ describe('the traffic pages', { skip }, () => {
       await Promise.all(Array.from({ length: 300 }, () => send('/users/many')));
       return await sampling.isVisible();
     }, 20_000);
-    assert.ok((await rows(page).count()) < 80);
+    await untilPasses(async () => assert.ok((await rows(page).count()) < 80));
     const { body } = await rig.gateway.admin('GET', '/traffic?size=1000&status=401');
     const late = (body['data'] as readonly { readonly id: string; readonly traced: boolean }[]).find(
       ({ traced }) => !traced,
     );
     await page.goto(`${rig.url}/traffic/${late?.id}`);
     await page.getByText('This request has no timeline').waitFor();
-    assert.equal(await page.getByRole('heading', { name: 'Timeline' }).count(), 0);
+    await untilPasses(async () => assert.equal(await page.getByRole('heading', { name: 'Timeline' }).count(), 0));
     await desk.check('a record without a timeline');
   });
 
@@ -207,14 +207,16 @@ describe('the traffic pages', { skip }, () => {
     await page.getByRole('heading', { name: 'Timeline' }).waitFor();
     await page.getByRole('row', { name: /plugin key-auth access/ }).waitFor();
     await page.getByRole('row', { name: /key-auth.*access answered 401/ }).waitFor();
-    assert.equal(await page.getByRole('link', { name: 'Replay' }).getAttribute('href'), `/playground?request=${id}`);
+    await untilPasses(async () =>
+      assert.equal(await page.getByRole('link', { name: 'Replay' }).getAttribute('href'), `/playground?request=${id}`),
+    );
     // The neighbours are those of the list, with its filter.
     await page.getByRole('link', { name: 'Older →' }).click();
     await page.waitForURL(`**/traffic/${before}`);
     await page.getByText('consumer ada').waitFor();
     await page.getByRole('link', { name: '← Newer' }).click();
     await page.waitForURL(`**/traffic/${id}`);
-    assert.equal(await page.getByRole('link', { name: '← Newer' }).count(), 0);
+    await untilPasses(async () => assert.equal(await page.getByRole('link', { name: '← Newer' }).count(), 0));
     await page.getByRole('link', { name: 'All requests' }).click();
     await page.waitForURL('**/traffic?path=%2Fusers%2F42');
     await page.goto(`${rig.url}/traffic/${id}`);
@@ -223,7 +225,7 @@ describe('the traffic pages', { skip }, () => {
     await page.goBack();
     await page.locator('.why').getByRole('link', { name: 'key-auth' }).click();
     await page.getByRole('heading', { level: 1, name: 'key-auth' }).waitFor();
-    assert.match(new URL(page.url()).pathname, /^\/config\/plugins\/[0-9a-f-]{36}$/);
+    await untilPasses(() => assert.match(new URL(page.url()).pathname, /^\/config\/plugins\/[0-9a-f-]{36}$/));
   });
 
   it('says why 404, 429 and 503, with the routes, the plugin and the targets', async () => {
@@ -254,13 +256,13 @@ describe('the traffic pages', { skip }, () => {
     await page.getByRole('row', { name: 'open The path /users/42 is not below /open' }).waitFor();
     await why.getByRole('link', { name: 'users' }).click();
     await page.waitForURL('**/config/routes/*');
-    assert.equal(new URL(page.url()).hash, '#field-methods');
+    await untilPasses(() => assert.equal(new URL(page.url()).hash, '#field-methods'));
     const focused = '(document.activeElement.closest(".field") ?? document.body).querySelector(".label")?.textContent';
     await until(async () => (await page.evaluate(focused)) === 'methods', 10_000);
 
     await page.goto(`${rig.url}/traffic/${limited}`);
     await why.getByText('The plugin rate-limiting answered 429: API rate limit exceeded.').waitFor();
-    assert.equal(await why.getByRole('link', { name: 'rate-limiting' }).count(), 1);
+    await untilPasses(async () => assert.equal(await why.getByRole('link', { name: 'rate-limiting' }).count(), 1));
 
     await page.goto(`${rig.url}/traffic/${pooled}`);
     await why.getByText('The upstream pool has no usable target: no address is healthy and admitted.').waitFor();
@@ -309,7 +311,7 @@ describe('the traffic pages', { skip }, () => {
     await page.goto(`${rig.url}/traffic/${masked}`);
     const shown = page.getByRole('region', { name: 'Request' }).locator('pre');
     await shown.waitFor();
-    assert.equal(await shown.innerText(), '{"user":"ada","password":"REDACTED"}');
+    await untilPasses(async () => assert.equal(await shown.innerText(), '{"user":"ada","password":"REDACTED"}'));
     await page.getByRole('region', { name: 'Answer' }).locator('pre').getByText('"backend":"backend"').waitFor();
     assert.ok(!(await page.locator('main').innerText()).includes('secret-of-ada'));
     await desk.check('a request with bodies');
@@ -359,7 +361,9 @@ describe('the traffic pages', { skip }, () => {
     await page.getByText('long'.repeat(3000)).first().waitFor();
     assert.notEqual(await page.title(), 'owned');
     assert.equal(await page.locator('main img, main script').count(), 0);
-    assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')) <= 0);
+    await untilPasses(async () =>
+      assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')) <= 0),
+    );
     await desk.check('a hostile request');
   });
 
@@ -454,7 +458,7 @@ describe('the traffic pages', { skip }, () => {
     await page.getByLabel('Token').fill(token);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Nothing matches' }).waitFor();
-    assert.equal(await page.getByLabel('Record bodies').count(), 0);
+    await untilPasses(async () => assert.equal(await page.getByLabel('Record bodies').count(), 0));
     const id = await send('/open/reader');
     await untilShown(page, ['/open/reader']);
     await rows(page).first().click();

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { root } from '../../scripts/lib/files.ts';
@@ -22,7 +23,7 @@ export interface DashboardRig extends AsyncDisposable {
 export interface DashboardPage extends AsyncDisposable {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Shows another page without loading everything again, as a link does. */
+  /** Loads another page. A link, which changes the page in place, may leave a test with the old page for a moment. */
   go(path: string): Promise<void>;
   /** Fails when axe finds a violation of WCAG 2.2 AA or of its best practices, or when the page has logged an error. */
   check(name: string): Promise<void>;
@@ -85,11 +86,27 @@ function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath() ?? '', args: ['--no-sandbox'] });
 }
 
+/**
+ * `SLOW_PAGES=300`: every answer reaches the page up to so many milliseconds late, in another order each time, and its scripts take five
+ * times as long, so that a test that reads a page too early fails on every machine.
+ */
+async function slowDown(page: Page): Promise<void> {
+  const most = Number(process.env['SLOW_PAGES'] ?? 0);
+  if (most === 0) return;
+  await page.route(/^http/, async (route) => {
+    await wait(Math.random() * most);
+    await route.continue();
+  });
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 5 });
+}
+
 async function openPage(browser: Browser, url: string, options: BrowserContextOptions): Promise<DashboardPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', ...options });
   // As `until`: for a busy machine.
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
+  await slowDown(page);
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('console', (message) => {
@@ -102,10 +119,7 @@ async function openPage(browser: Browser, url: string, options: BrowserContextOp
     page,
     context,
     async go(path) {
-      // The router follows what the history of the browser says.
-      await page.evaluate(
-        `history.pushState({}, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`,
-      );
+      await page.goto(new URL(path, url).href);
     },
     async check(name) {
       if (!(await page.evaluate<boolean>('typeof axe === "object"'))) await page.evaluate(axeSource);

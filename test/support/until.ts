@@ -16,3 +16,20 @@ export async function until(condition: () => boolean | Promise<boolean>, limit =
     await (elapsed < eagerTime ? nextTurn() : wait(Math.min(50, 5 + elapsed / 20)));
   }
 }
+
+/** Runs a check again until it passes. After `limit` milliseconds it throws what the check threw last. */
+export async function untilPasses(check: () => void | Promise<void>, limit?: number): Promise<void> {
+  let problem: unknown = null;
+  const passes = async (): Promise<boolean> => {
+    try {
+      await check();
+      return true;
+    } catch (error) {
+      problem = error;
+      return false;
+    }
+  };
+  await until(passes, limit).catch(() => {
+    throw problem;
+  });
+}

@@ -71,6 +71,11 @@ export class Person {
   sees(text: string | RegExp): Promise<void> {
     return this.page.getByText(text).first().waitFor();
   }
+
+  /** The page of an entity that was created. */
+  seesEntity(entity: string): Promise<void> {
+    return this.page.waitForURL(new RegExp(`/config/${entity}/[0-9a-f-]{36}`));
+  }
 }
 
 /**

@@ -69,11 +69,11 @@ curl -s $ADMIN/consumers/ada/key-auth -d key=adas-key`,
       await person.link('Add plugin');
       await person.link(/^key-auth/);
       await person.button('Create plugin');
-      await person.sees(/Created|Saved/);
+      await person.seesEntity('plugins');
       await person.command('add rate-limiting to orders', /rate-limiting.*service/);
       await person.field('config.minute', '3');
       await person.button('Create plugin');
-      await person.sees(/Created|Saved/);
+      await person.seesEntity('plugins');
       await person.goTo('Consumers');
       await person.link('New consumer');
       await person.field('username', 'ada');
@@ -81,7 +81,7 @@ curl -s $ADMIN/consumers/ada/key-auth -d key=adas-key`,
       await person.link('Add API key');
       await person.field('key', 'adas-key');
       await person.button('Create API key');
-      await person.sees(/Created|Saved/);
+      await person.sees('Created API key');
     },
     async check({ send }) {
       assert.equal(await send('/orders'), 401);
@@ -106,6 +106,7 @@ curl -s $ADMIN/plugins/$plugin | jq '{name, config}'`,
     async browser(person) {
       await person.goTo('Traffic');
       await person.link(/\b401\b/);
+      await person.page.getByRole('heading', { name: 'Timeline' }).waitFor();
       await person.sees(/No API key/);
       await person.link(/key-auth/);
       await person.page.getByRole('textbox', { name: 'key_names' }).waitFor();
