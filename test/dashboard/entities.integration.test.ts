@@ -126,7 +126,7 @@ describe('entities in the dashboard', { skip }, () => {
     assert.equal((await rig.gateway.admin('GET', '/services/billing-copy')).status, 404);
   });
 
-  test('whoever goes to another page before the gateway answers stays there', async () => {
+  test('a user who opens another page before the gateway answers stays there', async () => {
     const { page } = desk;
     await go('/config/services/new');
     await fillForm(page, { name: 'slow', host: 'slow.test' });
