@@ -6,6 +6,7 @@ import {
   type TestDnsOptions,
   type TestDnsServer,
 } from '../../../test/support/dns-server.ts';
+import { leastTime } from '../../../test/support/least-time.ts';
 import { createTestClient, eventually, type TestClient } from './client/dns-client.fixture.ts';
 import { addressRecord, answerTo, startHostileServer } from './client/hostile-server.fixture.ts';
 import { NameTable, type NameTableOptions } from './name-table.ts';
@@ -151,9 +152,8 @@ describe('names in use, with a real server', { skip: skipWithoutDnsServer(), con
       await table.lookup('a.test');
       server.hang();
       await eventually(() => assert.equal(table.get('a.test')?.stale, true));
-      const begin = performance.now();
-      assert.deepEqual(ips(await table.lookup('a.test')), ['10.0.0.1']);
-      assert.ok(performance.now() - begin < 200);
+      const took = await leastTime(200, async () => assert.deepEqual(ips(await table.lookup('a.test')), ['10.0.0.1']));
+      assert.ok(took < 200, `${took} ms`);
       server.resume();
       await eventually(() => assert.equal(table.get('a.test')?.stale, false));
     });
