@@ -23,15 +23,18 @@ export default definePlugin({
   } }),
 });`;
 
-/** Keeps the event loop busy for as many milliseconds as the request says. */
+/** Keeps the event loop busy for as many milliseconds of CPU as the request says. */
 const busy = `
 import { definePlugin, httpProtocols } from '${sdk}index.ts';
 import { record } from '${sdk}schema.ts';
 export default definePlugin({
   name: 'busy', version: '1.0.0', priority: 5, protocols: httpProtocols, schema: { config: record({}) },
   setup: () => ({ access(context) {
-    const until = Date.now() + Number(context.request.header('x-busy') ?? 0);
-    while (Date.now() < until);
+    const begun = process.threadCpuUsage();
+    for (let used = 0; used < Number(context.request.header('x-busy') ?? 0) * 1000; ) {
+      const { user, system } = process.threadCpuUsage(begun);
+      used = user + system;
+    }
     return undefined;
   } }),
 });`;

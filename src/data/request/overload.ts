@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { collectGarbage } from '../../shared/util/process/collect-when-idle.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
+import { threadCpuTime } from '../../shared/util/time/thread-cpu-time.ts';
 
 export interface OverloadOptions {
   /** Maximum delay of the event loop by its own work, in milliseconds; 0: no limit. */
@@ -135,10 +136,4 @@ export class Overload {
         this.#heapFull ? 'the heap is nearly full' : `the event loop is ${Math.round(lag)} ms late`,
       );
   }
-}
-
-/** Milliseconds of CPU that this thread has used. */
-function threadCpuTime(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
 }

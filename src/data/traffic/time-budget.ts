@@ -1,13 +1,14 @@
 import { monotonic } from '../../shared/util/time/clock.ts';
+import { threadCpuTime } from '../../shared/util/time/thread-cpu-time.ts';
 
-/** Limits work to a fraction of the time. */
+/** Limits work to a fraction of the time. What other threads do in the meantime does not count. */
 export class TimeBudget {
   readonly #max: number;
   readonly #rate: number;
   #left: number;
   #at = monotonic();
 
-  /** `max`: milliseconds at once. `rate`: milliseconds per second. */
+  /** `max`: milliseconds of CPU at once. `rate`: milliseconds of CPU per second. */
   constructor(max: number, rate: number) {
     this.#max = max;
     this.#rate = rate;
@@ -20,8 +21,9 @@ export class TimeBudget {
     this.#left = Math.min(this.#max, this.#left + ((now - this.#at) * this.#rate) / 1000);
     this.#at = now;
     if (this.#left <= this.#max * reserve) return null;
+    const begun = threadCpuTime();
     const result = work();
-    this.#left -= monotonic() - now;
+    this.#left -= threadCpuTime() - begun;
     return result;
   }
 }
