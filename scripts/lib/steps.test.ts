@@ -5,7 +5,7 @@ import { runTogether } from './steps.ts';
 
 const hangs = 'setInterval(() => {}, 1000)';
 
-/** What is printed by a step that runs this code and may be silent for half a second. */
+/** What is printed by a step that runs this code and may be silent for two seconds: processes start slowly on a busy machine. */
 async function printed(t: TestContext, code: string): Promise<string> {
   const lines: string[] = [];
   const write = process.stdout.write.bind(process.stdout);
@@ -14,7 +14,7 @@ async function printed(t: TestContext, code: string): Promise<string> {
     typeof chunk === 'string' ? lines.push(chunk) : write(chunk),
   );
   assert.equal(
-    await runTogether([{ name: 'hung', command: process.execPath, argv: ['-e', code], silence: 500 }]),
+    await runTogether([{ name: 'hung', command: process.execPath, argv: ['-e', code], silence: 2_000 }]),
     false,
   );
   assert.deepEqual(processesBelow(process.pid), []);
@@ -35,9 +35,9 @@ test('a silent step fails; its first process is ended with those below it and na
   );
   assert.match(text, /the first has ended/);
   assert.match(text, /the second has finished/);
-  assert.match(text, /FAILED {2}hung: no output for 0\.5 s; ended first \(/);
+  assert.match(text, /FAILED {2}hung: no output for 2 s; ended first \(/);
 });
 
 test('a silent step without processes is ended itself', async (t) => {
-  assert.match(await printed(t, hangs), /FAILED {2}hung: no output for 0\.5 s; ended hung \(/);
+  assert.match(await printed(t, hangs), /FAILED {2}hung: no output for 2 s; ended hung \(/);
 });
