@@ -71,6 +71,10 @@ for (const endpoint of plainEndpoints)
       ],
       'text/html;q=0.5, text/plain;q=0.9': ['text/plain; charset=utf-8', /^no Route/],
       'text/html;q=0.8, application/xml': ['application/xml; charset=utf-8', /^<\?xml/],
+      // Names that every object has.
+      constructor: ['application/json; charset=utf-8', /^\{/],
+      'toString;q=1, text/html;q=0.1': ['text/html; charset=utf-8', /^</],
+      ...Object.fromEntries([['__proto__', ['application/json; charset=utf-8', /^\{/] as const]]),
     };
     for (const [accept, [type, body]] of Object.entries(formats)) {
       it(`have the format of Accept: ${accept}`, async () => {

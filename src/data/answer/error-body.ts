@@ -6,15 +6,16 @@ export interface ErrorBody {
 
 type Format = 'json' | 'html' | 'plain' | 'xml';
 
-const formats: Readonly<Record<string, Format>> = {
-  'application/json': 'json',
-  'application/*': 'json',
-  '*/*': 'json',
-  'text/html': 'html',
-  'text/plain': 'plain',
-  'text/*': 'plain',
-  'application/xml': 'xml',
-};
+/** A map: a client may name `__proto__`. */
+const formats: ReadonlyMap<string, Format> = new Map([
+  ['application/json', 'json'],
+  ['application/*', 'json'],
+  ['*/*', 'json'],
+  ['text/html', 'html'],
+  ['text/plain', 'plain'],
+  ['text/*', 'plain'],
+  ['application/xml', 'xml'],
+]);
 
 const contentTypes: Readonly<Record<Format, string>> = {
   json: 'application/json; charset=utf-8',
@@ -28,7 +29,7 @@ const contentTypes: Readonly<Record<Format, string>> = {
  * or a plugin refuses; the request's own type or `error_default_type` for what goes wrong on the wire).
  */
 export function errorBody(message: string, requestId: string, accept: string | null, fallback: string): ErrorBody {
-  const format = (accept === null ? formats[mediaType(fallback)] : preferred(accept)) ?? 'json';
+  const format = (accept === null ? formats.get(mediaType(fallback)) : preferred(accept)) ?? 'json';
   return { contentType: contentTypes[format], body: render(format, message, requestId) };
 }
 
@@ -36,7 +37,7 @@ function preferred(accept: string): Format | undefined {
   let best: Format | undefined;
   let bestQuality = 0;
   for (const part of accept.slice(0, 1024).split(',')) {
-    const format = formats[mediaType(part)];
+    const format = formats.get(mediaType(part));
     if (format === undefined) continue;
     const given = /;\s*q=([01](?:\.[0-9]{0,3})?)/.exec(part);
     const quality = given === null ? 1 : Number(given[1]);

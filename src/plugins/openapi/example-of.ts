@@ -127,24 +127,25 @@ function givenExample({
   return only ?? (Array.isArray(list) ? list[0] : undefined);
 }
 
-const ofFormat: Readonly<Record<string, string>> = {
-  date: '2026-01-31',
-  'date-time': '2026-01-31T12:00:00Z',
-  time: '12:00:00Z',
-  duration: 'P1D',
-  email: 'user@example.com',
-  hostname: 'example.com',
-  ipv4: '192.0.2.1',
-  ipv6: '2001:db8::1',
-  uri: 'https://example.com/',
-  url: 'https://example.com/',
-  'uri-reference': '/path',
-  uuid: '00000000-0000-4000-8000-000000000000',
-  byte: 'dGV4dA==',
-};
+/** A map: a document may name `constructor`. */
+const ofFormat: ReadonlyMap<string, string> = new Map([
+  ['date', '2026-01-31'],
+  ['date-time', '2026-01-31T12:00:00Z'],
+  ['time', '12:00:00Z'],
+  ['duration', 'P1D'],
+  ['email', 'user@example.com'],
+  ['hostname', 'example.com'],
+  ['ipv4', '192.0.2.1'],
+  ['ipv6', '2001:db8::1'],
+  ['uri', 'https://example.com/'],
+  ['url', 'https://example.com/'],
+  ['uri-reference', '/path'],
+  ['uuid', '00000000-0000-4000-8000-000000000000'],
+  ['byte', 'dGV4dA=='],
+]);
 
 function textExample({ format, minLength, maxLength }: JsonObject): string {
-  const text = (typeof format === 'string' ? ofFormat[format] : undefined) ?? 'text';
+  const text = (typeof format === 'string' ? ofFormat.get(format) : undefined) ?? 'text';
   const most = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY;
   const least = Math.min(typeof minLength === 'number' ? minLength : 0, 1_000);
   return text.padEnd(least, 'x').slice(0, most);

@@ -384,6 +384,18 @@ describe('mock', () => {
     headers: { ...json, ...more },
   });
 
+  test('a format with the name of a member of every object has the example of a text', async () => {
+    const document = `openapi: 3.1.0
+paths:
+  /names:
+    get:
+      responses:
+        "200": { description: any, content: { application/json: { schema: { type: string, format: constructor } } } }
+`;
+    const { response } = await plugin({ mock: true }, document).request({ path: '/names' });
+    assert.deepEqual([response.status, response.body], [200, '"text"']);
+  });
+
   test('answers with examples', async () => {
     const response = await mocked('/v1/orders', post());
     assert.deepEqual([response.status, response.body], [201, '{"id":1,"item":"tea"}']);
