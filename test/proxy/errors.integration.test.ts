@@ -74,9 +74,9 @@ for (const endpoint of plainEndpoints)
       // Names that every object has.
       constructor: ['application/json; charset=utf-8', /^\{/],
       'toString;q=1, text/html;q=0.1': ['text/html; charset=utf-8', /^</],
-      ...Object.fromEntries([['__proto__', ['application/json; charset=utf-8', /^\{/] as const]]),
     };
-    for (const [accept, [type, body]] of Object.entries(formats)) {
+    for (const accept of [...Object.keys(formats), '__proto__']) {
+      const [type, body] = (Object.hasOwn(formats, accept) ? formats[accept] : formats['*/*'])!;
       it(`have the format of Accept: ${accept}`, async () => {
         const response = await exchangeThrough(
           endpoint,
