@@ -71,11 +71,10 @@ for (const endpoint of plainEndpoints)
       ],
       'text/html;q=0.5, text/plain;q=0.9': ['text/plain; charset=utf-8', /^no Route/],
       'text/html;q=0.8, application/xml': ['application/xml; charset=utf-8', /^<\?xml/],
-      // Names that every object has.
-      constructor: ['application/json; charset=utf-8', /^\{/],
       'toString;q=1, text/html;q=0.1': ['text/html; charset=utf-8', /^</],
     };
-    for (const accept of [...Object.keys(formats), '__proto__']) {
+    // Two names that every object has.
+    for (const accept of [...Object.keys(formats), 'constructor', '__proto__']) {
       const [type, body] = (Object.hasOwn(formats, accept) ? formats[accept] : formats['*/*'])!;
       it(`have the format of Accept: ${accept}`, async () => {
         const response = await exchangeThrough(
