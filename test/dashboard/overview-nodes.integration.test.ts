@@ -22,7 +22,7 @@ describe('the overview of other nodes', { skip }, () => {
         KONG_PG_USER: server.user,
         KONG_PG_PASSWORD: server.password,
         KONG_PG_DATABASE: server.database,
-        KONG_PG_TIMEOUT: '1000',
+        KONG_PG_TIMEOUT: '3000',
       };
       await using rig = await startDashboardRig({ env });
       assert.equal((await rig.gateway.admin('PUT', '/services/orders', { url: 'http://orders.test' })).status, 200);
