@@ -62,7 +62,7 @@ describe('the command palette', { skip }, () => {
     assert.equal(await loaded(), 0);
     await page.getByRole('button', { name: 'Search' }).focus();
     await open();
-    assert.ok((await loaded()) > 0);
+    await untilPasses(async () => assert.ok((await loaded()) > 0));
     await untilPasses(async () =>
       assert.equal(await page.evaluate("document.activeElement.getAttribute('role')"), 'combobox'),
     );

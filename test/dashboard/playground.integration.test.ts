@@ -158,10 +158,12 @@ describe('the playground and the graph', { skip }, () => {
     const plugins = page.getByRole('region', { name: 'Plugins that run' });
     const running = (): Promise<readonly string[]> =>
       plugins.getByRole('list').first().getByRole('listitem').allInnerTexts();
-    assert.match((await running()).join('; '), /^jwt\s*route; rate-limiting\s*global$/);
+    await untilPasses(async () => assert.match((await running()).join('; '), /^jwt\s*route; rate-limiting\s*global$/));
     await plugins.getByLabel('For').selectOption('ada');
     await plugins.getByText('identifies the consumer').waitFor();
-    assert.match((await running()).join('; '), /^jwt\s*route\s*identifies the consumer; rate-limiting\s*consumer$/);
+    await untilPasses(async () =>
+      assert.match((await running()).join('; '), /^jwt\s*route\s*identifies the consumer; rate-limiting\s*consumer$/),
+    );
     await plugins.getByText('1 does not run').click();
     await plugins.getByText('a more specific instance runs: that of consumer').waitFor();
     await desk.check('the page of a route');

@@ -1,8 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
-
 import { type FormEvent, useId, useRef, useState } from 'react';
 import { ApiError } from '../api/client.ts';
-import { useWayOn } from '../layout/use-way-on.ts';
+import { useLateNavigation } from '../layout/late-navigation.ts';
 import {
   emptyInput,
   type ImportInput,
@@ -16,7 +15,7 @@ import { ImportPreview } from './import-preview.tsx';
 /** Takes a document, shows what it would make, and imports it. */
 export function ImportPanel({ onClose }: { readonly onClose: () => void }) {
   const client = useQueryClient();
-  const wayOn = useWayOn();
+  const beginNavigation = useLateNavigation();
   const [input, setInput] = useState(emptyInput);
   const [preview, setPreview] = useState<ImportResult | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
@@ -38,14 +37,14 @@ export function ImportPanel({ onClose }: { readonly onClose: () => void }) {
   }
 
   async function run(dryRun: boolean): Promise<void> {
-    const goTo = wayOn();
+    const navigate = beginNavigation();
     setBusy(true);
     setProblem(null);
     try {
       const result = await importDocument(input, dryRun);
       if (dryRun) return setPreview(result);
       await client.invalidateQueries();
-      await goTo({ to: '/apis/$id', params: { id: result.api.id } });
+      await navigate({ to: '/apis/$id', params: { id: result.api.id } });
     } catch (error) {
       setPreview(null);
       setProblem(error);

@@ -10,7 +10,7 @@ import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { RelativeTime } from '../components/relative-time.tsx';
 import { EmptyState, LoadingState } from '../components/states.tsx';
 import { changesOf, type Value } from '../forms/value.ts';
-import { useWayOn } from '../layout/use-way-on.ts';
+import { useLateNavigation } from '../layout/late-navigation.ts';
 import { EntityForm } from './entity-form.tsx';
 import { labelOf } from './labels.ts';
 import { Related } from './related.tsx';
@@ -40,7 +40,7 @@ export function EntityPage() {
 function EntityView({ view, path, id }: { readonly view: CollectionView; readonly path: string; readonly id: string }) {
   const { info, title, one } = view.collection;
   const client = useQueryClient();
-  const wayOn = useWayOn();
+  const beginNavigation = useLateNavigation();
   const place = useSearch({ from: '/config/$entity/$id' });
   const { data: row } = useSuspenseQuery(rowQuery(path, id));
   const plugin = info.name === 'plugins' ? String(row['name']) : null;
@@ -74,15 +74,15 @@ function EntityView({ view, path, id }: { readonly view: CollectionView; readonl
   }
 
   async function remove(): Promise<void> {
-    const goTo = wayOn();
+    const navigate = beginNavigation();
     let made: number | null = null;
     const onVersion = (number: number | null): void => {
       made = number;
     };
     await call('DELETE', url, { onVersion });
     if (info.path === null && place.parent !== undefined && place.parentId !== undefined) {
-      await goTo({ to: '/config/$entity/$id', params: { entity: place.parent, id: place.parentId } });
-    } else await goTo({ to: '/config/$entity', params: { entity: info.name } });
+      await navigate({ to: '/config/$entity/$id', params: { entity: place.parent, id: place.parentId } });
+    } else await navigate({ to: '/config/$entity', params: { entity: info.name } });
     client.removeQueries({ queryKey: rowQuery(path, id).queryKey });
     const text = `Deleted ${one} ${labelOf(row)}.`;
     const page = router.state.location.pathname;

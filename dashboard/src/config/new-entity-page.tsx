@@ -7,7 +7,7 @@ import { ChangePanel } from '../changes/change-panel.tsx';
 import { offerUndo } from '../changes/undo/undo-store.ts';
 import { EmptyState } from '../components/states.tsx';
 import { bodyOf, copyOf, type Value } from '../forms/value.ts';
-import { useWayOn } from '../layout/use-way-on.ts';
+import { useLateNavigation } from '../layout/late-navigation.ts';
 import { exampleValue } from '../plugins/example-value.ts';
 import { examplesOf } from '../plugins/examples.ts';
 import { pluginDocsQuery } from '../plugins/plugin-queries.ts';
@@ -98,7 +98,7 @@ function NewForm({ view, path, plugin, before }: NewFormProps) {
   const { info, title, one } = view.collection;
   const fields = useFields(info.name, plugin);
   const client = useQueryClient();
-  const wayOn = useWayOn();
+  const beginNavigation = useLateNavigation();
   const router = useRouter();
   const { data: caller } = useSuspenseQuery(callerQuery);
   const [token, setToken] = useState<string | null>(null);
@@ -109,7 +109,7 @@ function NewForm({ view, path, plugin, before }: NewFormProps) {
   }
 
   async function save(value: Value): Promise<void> {
-    const goTo = wayOn();
+    const navigate = beginNavigation();
     const body = bodyFor(value);
     let made: number | null = null;
     const onVersion = (number: number | null): void => {
@@ -124,9 +124,10 @@ function NewForm({ view, path, plugin, before }: NewFormProps) {
       return;
     }
     await client.invalidateQueries();
-    if (info.path !== null) await goTo({ to: '/config/$entity/$id', params: { entity: info.name, id: created.id } });
+    if (info.path !== null)
+      await navigate({ to: '/config/$entity/$id', params: { entity: info.name, id: created.id } });
     else if (parent !== undefined && parentId !== undefined) {
-      await goTo({ to: '/config/$entity/$id', params: { entity: parent, id: parentId } });
+      await navigate({ to: '/config/$entity/$id', params: { entity: parent, id: parentId } });
     }
     const text = `Created ${one} ${labelOf(created)}.`;
     const { pathname } = router.state.location;

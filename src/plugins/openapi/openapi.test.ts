@@ -384,7 +384,7 @@ describe('mock', () => {
     headers: { ...json, ...more },
   });
 
-  test('a format with the name of a member of every object has the example of a text', async () => {
+  test('a format that is called constructor is one that nobody knows: the example of a text', async () => {
     const document = `openapi: 3.1.0
 paths:
   /names:

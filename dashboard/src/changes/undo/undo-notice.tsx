@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { ApiError, call } from '../../api/client.ts';
-import { useWayOn } from '../../layout/use-way-on.ts';
+import { useLateNavigation } from '../../layout/late-navigation.ts';
 import { dismissUndo, type SavedChange, tookBack, useUndo } from './undo-store.ts';
 
 /** The answer of `POST /config/versions/{version}/undo`. */
@@ -32,19 +32,19 @@ export function UndoNotice() {
 
 function Actions({ saved, path }: { readonly saved: SavedChange; readonly path: string }) {
   const client = useQueryClient();
-  const wayOn = useWayOn();
+  const beginNavigation = useLateNavigation();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
 
   async function takeBack(version: number): Promise<void> {
-    const goTo = wayOn();
+    const navigate = beginNavigation();
     setBusy(true);
     setProblem(null);
     try {
       const undone = await call<Undone>('POST', `/config/versions/${version}/undo`);
       const [, , entity] = path.split('/');
       const gone = saved.deletes === true && path === saved.page && entity !== undefined;
-      if (gone) await goTo({ to: '/config/$entity', params: { entity } });
+      if (gone) await navigate({ to: '/config/$entity', params: { entity } });
       // The page of an entity that is gone must not read it again.
       if (gone) client.removeQueries({ queryKey: ['row'], type: 'inactive' });
       await client.invalidateQueries();

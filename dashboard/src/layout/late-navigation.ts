@@ -1,10 +1,10 @@
 import { type NavigateOptions, useNavigate, useRouter } from '@tanstack/react-router';
 
 /**
- * The page to show when a request has ended. Call it when the request begins; what it returns navigates, unless the user has gone to another
- * page in the meantime.
+ * Navigation at the end of a request. Call the result when the request begins: it returns a `navigate` that does nothing if the user has
+ * opened another page since then.
  */
-export function useWayOn(): () => (to: NavigateOptions) => Promise<void> {
+export function useLateNavigation(): () => (to: NavigateOptions) => Promise<void> {
   const router = useRouter();
   const navigate = useNavigate();
   const pathname = (): string => router.state.location.pathname;
