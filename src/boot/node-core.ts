@@ -9,6 +9,7 @@ import { TicketKeys } from '../shared/tls/ticket-keys.ts';
 import { createRequestMeter } from '../shared/usage/request-meter.ts';
 import { type AddressZoneMemory, clearInFlight, createAddressZone } from '../shared/zones/address-zone.ts';
 import { createCounters } from '../shared/zones/counters.ts';
+import { createPluginMeter } from '../shared/zones/plugin-meter.ts';
 import { createVitals } from '../shared/zones/worker-vitals.ts';
 import type { Predecessor } from './handover/predecessor.ts';
 import type { DescriptorSupply } from './listeners/descriptor-supply.ts';
@@ -48,6 +49,8 @@ export interface NodeMemory {
   readonly usage: readonly SharedArrayBuffer[];
   /** Where all workers count what the overview shows. */
   readonly meter: SharedArrayBuffer;
+  /** Where each thread counts what its plugins did. */
+  readonly pluginMeter: SharedArrayBuffer;
 }
 
 /** What a node has at every stage. */
@@ -79,6 +82,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
     addresses: createAddressZone(Math.max(1, workers)),
     usage: usageMemories(settings),
     meter: createRequestMeter(workers),
+    pluginMeter: createPluginMeter(workers),
   };
   const workerReports = new WorkerReports();
   const pluginCounts = new PluginCounts();
@@ -100,6 +104,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
       ticketKeys: ticketKeys.current,
       usage: memory.usage,
       meter: memory.meter,
+      pluginMeter: memory.pluginMeter,
     },
     workers,
     inherited: inheritedBy(distributeDescriptors(options.inherited, settings), options.supply),

@@ -5,6 +5,7 @@ import { admit } from '../data/stream/admit.ts';
 import { runStreamLog } from '../data/stream/run-stream-log.ts';
 import { Session } from '../data/stream/session.ts';
 import type { StreamContext } from '../plugin-sdk/stream-contexts.ts';
+import { privateMeter } from '../shared/zones/plugin-meter.ts';
 import { testService } from './test-exchange.ts';
 
 /** A stream of a client. */
@@ -72,6 +73,8 @@ function watcher(saw: (record: Readonly<Record<string, unknown>>) => void): Plug
     needs: {},
     log: { debug() {}, info() {}, warn() {}, error() {} },
     lease: null,
+    meter: privateMeter(),
+    budget: null,
     mark: 0,
   };
 }

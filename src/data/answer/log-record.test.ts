@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TestClient } from '../../plugin-testing/test-client.ts';
 import { type TestRequest, testExchange } from '../../plugin-testing/test-exchange.ts';
+import { privateMeter } from '../../shared/zones/plugin-meter.ts';
 import { buildPlan } from '../plugin-runner/build-plan.ts';
 import type { Exchange } from '../request/exchange.ts';
 import { RequestContext } from '../request/request-context.ts';
@@ -161,7 +162,18 @@ test('fields that plugins add are in the record, before and after it was made, a
 test('values of credentials are not logged', () => {
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const needs = { secrets: { queryArguments: ['My-Key'], headers: ['My-Key', 'Cookie', 'Set-Cookie'] } };
-  const instance = { id: 'i', name: 'auth', priority: 1, phases: {}, needs, log, lease: null, mark: 0 };
+  const instance = {
+    id: 'i',
+    name: 'auth',
+    priority: 1,
+    phases: {},
+    needs,
+    log,
+    lease: null,
+    meter: privateMeter(),
+    budget: null,
+    mark: 0,
+  };
   const headers = { 'My-Key': 's3cret', Cookie: 'session=s3cret', Authorization: 'Basic s3cret', 'X-One': '1' };
   const request = { path: '/a?my-key=s3cret&x=1&access_token=s3cret', headers };
   const exchange = served(testExchange(request, buildPlan([instance]), new TestClient()));

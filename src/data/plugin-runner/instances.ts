@@ -7,6 +7,7 @@ import type { PluginLogger, PluginNode, PluginSettings, PluginTools } from '../.
 import type { ZoneRequest } from '../../plugin-sdk/zones.ts';
 import type { Lease, LeaseRequest } from '../../shared/limits/limit-tools.ts';
 import { rejectVaultReferences } from '../../shared/plugin-loader/reject-vault-references.ts';
+import { type PluginMeter, privateMeter } from '../../shared/zones/plugin-meter.ts';
 import { entityMark, PluginPhase } from '../../shared/zones/worker-vitals.ts';
 import { currentRequestId, enterCall, leaveCall } from './current-request.ts';
 import { deepFreeze } from './deep-freeze.ts';
@@ -30,6 +31,8 @@ export interface PluginHost {
   lease(requests: readonly LeaseRequest[]): Promise<readonly Lease[]>;
   count(plugin: string, name: string, by: number, instance: string): void;
   background(plugin: string, message: unknown): Promise<unknown>;
+  /** Where what the plugin does is counted. Without it nobody reads the counts. */
+  meter?(plugin: string): PluginMeter;
   /** Marks of instances that are not set up again, because their `setup` did not return in another worker. */
   readonly quarantine?: ReadonlySet<number>;
 }
@@ -53,6 +56,8 @@ export function createInstance(plugins: ReadonlyMap<string, Plugin>, row: Plugin
     phases,
     needs: plugin.needs(config),
     log,
+    meter: host.meter?.(row.name) ?? privateMeter(),
+    budget: null,
     lease: phases.dispose === undefined ? null : { users: 0, retired: false },
   });
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bundledPlugins } from '../../plugins/registry.ts';
 import { loadPlugins } from '../../shared/plugin-loader/load-plugins.ts';
+import { privateMeter } from '../../shared/zones/plugin-meter.ts';
 import { buildPlan } from './build-plan.ts';
 import type { PluginInstance } from './plan.ts';
 
@@ -56,7 +57,18 @@ const kongOrder: readonly (readonly [string, number])[] = [
 
 function instance(name: string, priority: number): PluginInstance {
   const log = { debug() {}, info() {}, warn() {}, error() {} };
-  return { id: name, name, priority, phases: {}, needs: {}, log, lease: null, mark: 0 };
+  return {
+    id: name,
+    name,
+    priority,
+    phases: {},
+    needs: {},
+    log,
+    lease: null,
+    meter: privateMeter(),
+    budget: null,
+    mark: 0,
+  };
 }
 
 test('the whole order is pinned', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { privateMeter } from '../../shared/zones/plugin-meter.ts';
 import type { PluginInstance } from './plan.ts';
 import { PlanBuilder } from './plan-builder.ts';
 
@@ -8,7 +9,18 @@ type Scope = { readonly route?: string; readonly service?: string; readonly cons
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
 function instance(id: string, name = 'sample', priority = 1): PluginInstance {
-  return { id, name, priority, phases: { access: () => undefined }, needs: {}, log, lease: null, mark: 0 };
+  return {
+    id,
+    name,
+    priority,
+    phases: { access: () => undefined },
+    needs: {},
+    log,
+    lease: null,
+    meter: privateMeter(),
+    budget: null,
+    mark: 0,
+  };
 }
 
 function entry(id: string, { route, service, consumer }: Scope = {}, name?: string, priority?: number) {

@@ -1,6 +1,8 @@
 import type { PluginNeeds } from '../../plugin-sdk/define-plugin.ts';
 import type { LogMask, PluginPhases } from '../../plugin-sdk/phases.ts';
+import type { TimeBudget } from '../../plugin-sdk/time-budget.ts';
 import type { PluginLogger } from '../../plugin-sdk/tools.ts';
+import type { PluginMeter } from '../../shared/zones/plugin-meter.ts';
 
 /** One configured plugin instance, set up and ready to run. */
 export interface PluginInstance {
@@ -12,6 +14,10 @@ export interface PluginInstance {
   readonly phases: PluginPhases;
   readonly needs: PluginNeeds;
   readonly log: PluginLogger;
+  /** Of the plugin: all its instances in this worker share it. */
+  readonly meter: PluginMeter;
+  /** Null: its phases take as long as they like. */
+  readonly budget: TimeBudget | null;
   /** Counts the requests that use it; null when there is nothing to dispose of. */
   readonly lease: InstanceLease | null;
 }

@@ -5,6 +5,7 @@ import { refuse } from '../../plugin-sdk/reply.ts';
 import type { ConsumerView } from '../../plugin-sdk/request-views.ts';
 import { TestClient } from '../../plugin-testing/test-client.ts';
 import { testExchange } from '../../plugin-testing/test-exchange.ts';
+import { privateMeter } from '../../shared/zones/plugin-meter.ts';
 import { runHeaderFilter, runLog } from './phases.ts';
 import type { PluginInstance } from './plan.ts';
 import { PlanBuilder, type PlanEntry } from './plan-builder.ts';
@@ -21,7 +22,7 @@ function recorder(ran: string[], id: string, name: string, priority: number): Pl
     return undefined;
   };
   const phases = { access: note('access'), headerFilter: note('headerFilter'), log: note('log') };
-  return { id, name, priority, phases, needs: {}, log, lease: null, mark: 0 };
+  return { id, name, priority, phases, needs: {}, log, lease: null, meter: privateMeter(), budget: null, mark: 0 };
 }
 
 function authenticator(name: string, priority: number, who: (context: AccessContext) => void | Promise<void>) {
@@ -34,6 +35,8 @@ function authenticator(name: string, priority: number, who: (context: AccessCont
     needs: {},
     log,
     lease: null,
+    meter: privateMeter(),
+    budget: null,
     mark: 0,
   } satisfies PluginInstance;
 }
@@ -147,7 +150,18 @@ function chooser(names: readonly string[], otherwise: NoneAuthenticated): Plugin
 
 function refuser(name: string, priority: number): PluginInstance {
   const access = () => refuse(401, 'Unauthorized');
-  return { id: name, name, priority, phases: { access }, needs: {}, log, lease: null, mark: 0 };
+  return {
+    id: name,
+    name,
+    priority,
+    phases: { access },
+    needs: {},
+    log,
+    lease: null,
+    meter: privateMeter(),
+    budget: null,
+    mark: 0,
+  };
 }
 
 test('of alternatives, the one that accepts brings the instances of its consumer, and the others are skipped there too', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TestClient } from '../../plugin-testing/test-client.ts';
 import { testExchange } from '../../plugin-testing/test-exchange.ts';
+import { privateMeter } from '../../shared/zones/plugin-meter.ts';
 import { HeaderEdits } from '../answer/header-edits.ts';
 import { parseRequestHead } from '../http1/parse-request.ts';
 import { buildPlan } from '../plugin-runner/build-plan.ts';
@@ -115,7 +116,18 @@ function query(random: Random): string {
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const secretNeeds = { secrets: { queryArguments: ['My-Key'], headers: ['My-Key', 'X-New-7'] } };
-const instance = { id: 'i', name: 'auth', priority: 1, phases: {}, needs: secretNeeds, log, lease: null, mark: 0 };
+const instance = {
+  id: 'i',
+  name: 'auth',
+  priority: 1,
+  phases: {},
+  needs: secretNeeds,
+  log,
+  lease: null,
+  meter: privateMeter(),
+  budget: null,
+  mark: 0,
+};
 const masking: PluginInstance = {
   ...instance,
   phases: {

@@ -5,6 +5,7 @@ import type { TraceNeeds } from '../../plugin-sdk/trace.ts';
 import type { Row } from '../../shared/entities/entity.ts';
 import { foreignId, isEnabled, text, texts } from '../../shared/entities/row-fields.ts';
 import { hasRequestProtocol } from '../../shared/plugin-plan/precedence.ts';
+import { privateMeter } from '../../shared/zones/plugin-meter.ts';
 import { entityMark } from '../../shared/zones/worker-vitals.ts';
 import { createInstance, type PluginHost, retireInstance } from '../plugin-runner/instances.ts';
 import type { PluginInstance, PluginPlan } from '../plugin-runner/plan.ts';
@@ -180,6 +181,8 @@ function brokenInstance(id: string, name: string, host: PluginHost): PluginInsta
     phases: { access: () => refuse(500, 'An unexpected error occurred'), accept: () => false },
     needs: {},
     log: host.log,
+    meter: host.meter?.(name) ?? privateMeter(),
+    budget: null,
     lease: null,
     mark: entityMark(id),
   };

@@ -9,6 +9,7 @@ import type { FromWorker, SnapshotDelta, WorkerBoot, ZoneChanges } from '../../s
 import type { NameAnswer } from '../../shared/messages/name-changes.ts';
 import { pluginSettings } from '../../shared/messages/plugin-settings.ts';
 import { awaitWithTimeout } from '../../shared/util/time/await-with-timeout.ts';
+import { type PluginMeter, PluginMeters } from '../../shared/zones/plugin-meter.ts';
 import { zoneKey } from '../../shared/zones/zone-registry.ts';
 import type { PluginHost } from '../plugin-runner/instances.ts';
 import { ControlPlaneCalls } from './control-plane-calls.ts';
@@ -24,6 +25,7 @@ export class WorkerPluginHost implements PluginHost {
   readonly quarantine: Set<number>;
   readonly #calls: ControlPlaneCalls;
   readonly #counts: WorkerCounts;
+  readonly #meters: PluginMeters;
   readonly #zones = new Map<string, SharedArrayBuffer>();
   /** Requested, and not answered yet. */
   readonly #leases = new Set<Promise<unknown>>();
@@ -39,6 +41,7 @@ export class WorkerPluginHost implements PluginHost {
     });
     this.entities = new EntityCache({ call: (call) => this.#calls.request(call) });
     this.#counts = new WorkerCounts(post);
+    this.#meters = new PluginMeters(boot.pluginMeter, boot.worker);
     this.quarantine = new Set(boot.quarantine);
   }
 
@@ -73,6 +76,10 @@ export class WorkerPluginHost implements PluginHost {
 
   count(plugin: string, name: string, by: number, instance: string): void {
     this.#counts.add(plugin, name, by, instance);
+  }
+
+  meter(plugin: string): PluginMeter {
+    return this.#meters.of(plugin);
   }
 
   answered(id: number, result: CallResult): void {

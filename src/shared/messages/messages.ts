@@ -84,6 +84,8 @@ export interface WorkerBoot {
   readonly usage: readonly SharedArrayBuffer[];
   /** Shared memory in which all workers count finished requests (usage/request-meter.ts). */
   readonly meter: SharedArrayBuffer;
+  /** Shared memory in which each worker counts what its plugins did (zones/plugin-meter.ts). */
+  readonly pluginMeter: SharedArrayBuffer;
   /** Descriptors of sockets that listen already, for this worker to accept on. */
   readonly inherited: InheritedDescriptors;
 }
