@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { generateChartReadme } from './generators/chart-readme.ts';
+import { generateConfigTypes } from './generators/config-types.ts';
 import { generateDifferenceRows } from './generators/difference-rows.ts';
 import { generateEntityPage } from './generators/entity-page.ts';
 import { generateGrafanaDashboards } from './generators/grafana-dashboards.ts';
@@ -14,6 +15,7 @@ import type { GeneratedFile } from './lib/generated-file.ts';
 import { finish } from './lib/report.ts';
 
 const generators = [
+  generateConfigTypes,
   generatePluginRegistry,
   generatePluginTables,
   generateSettingsPage,

@@ -1,0 +1,6 @@
+/**
+ * The gateway in an application, and its config in TypeScript: `sluicegate`. Importing it loads nothing of the gateway.
+ */
+
+export * from '../shared/gateway-config/gateway-config.ts';
+export * from '../shared/gateway-config/plugin-instances.ts';
