@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PluginModule, PluginSchema } from '../src/plugin-sdk/define-plugin.ts';
-import { undescribedFields } from './lib/field-walk.ts';
+import { undescribedFields } from '../src/shared/schema/export/undescribed-fields.ts';
 import { pluginNames, root } from './lib/files.ts';
 import { misplacedParts } from './lib/plugin-parts.ts';
 import { finish } from './lib/report.ts';

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceGenerated } from '../../src/shared/schema/export/generated-block.ts';
 import { root } from '../lib/files.ts';
-import { type Generator, replaceGenerated } from '../lib/generated-file.ts';
+import type { Generator } from '../lib/generated-file.ts';
 import { type Constant, constants } from './sizing/constants.ts';
 import { nodesFor, simulateDay } from './sizing/day.ts';
 

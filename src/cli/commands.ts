@@ -189,6 +189,22 @@ export const commands: readonly CommandDescription[] = [
     load: async () => (await import('./commands/config.ts')).config,
   },
   {
+    name: 'plugin',
+    summary: 'Create, check, test, document and pack a plugin of your own',
+    argument: '<new|check|test|docs|pack> [name|folder|file...]',
+    options: [
+      conf,
+      prefix,
+      { name: 'folder', short: 'f', value: 'directory', description: 'test: the folder of the plugin (this one)' },
+      { name: 'watch', description: 'test: again whenever a file changes' },
+      { name: 'check', description: 'docs: change nothing; fail if the table of fields is out of date' },
+      { name: 'no-types', description: 'check, pack: without a check of the types' },
+      { name: 'destination', short: 'd', value: 'directory', description: 'pack: where the tarball is written' },
+    ],
+    takesSettings: true,
+    load: async () => (await import('./commands/plugin.ts')).plugin,
+  },
+  {
     name: 'hybrid',
     summary: 'Generate the certificate that control planes and data planes share',
     argument: 'gen_cert [certificate] [key]',

@@ -1,8 +1,10 @@
 import type { EntityDefinition } from '../shared/entities/entity.ts';
 import type { EntityCheck } from '../shared/schema/entity-checks.ts';
+import type { Field } from '../shared/schema/field-meta.ts';
 import type { RecordSchema } from '../shared/schema/fields.ts';
 import type { PluginAdminRoutes } from './admin-routes.ts';
 import type { PluginBackgroundModule } from './background.ts';
+import { descriptionProblem } from './description-problem.ts';
 import type { PluginMetricsModule } from './metrics.ts';
 import type { PluginPhases } from './phases.ts';
 import type { PluginTools } from './tools.ts';
@@ -51,6 +53,12 @@ export interface PluginSchema<C = unknown> {
   readonly checks?: readonly EntityCheck[];
 }
 
+/** The functions that make fields: everything that `sluicegate/plugin-sdk/schema` exports. */
+export type FieldTypes = typeof import('./schema.ts');
+
+/** The fields of a configuration by name, in the order of the form and of the documentation. */
+export type ConfigFields<C> = { readonly [K in keyof C]: Field<C[K]> };
+
 /** What `entities.ts` of a plugin exports. */
 export interface PluginEntities {
   /** Made with `defineEntity` of `sluicegate/plugin-sdk/schema`. */
@@ -58,28 +66,52 @@ export interface PluginEntities {
 }
 
 /**
- * What `index.ts` of a plugin passes to `definePlugin`.
+ * What `index.ts` of a plugin passes to `definePlugin`. Only `name` and `setup` are required.
+ *
+ * The fields of the configuration are in `config`, or, with a module of their own, in `schema`. One declaration gives the
+ * type of `config` in `setup`, the validation, `/schemas/plugins/<name>`, the form of the dashboard and the table of the
+ * README. A plugin with neither has no configuration.
  *
  * `schema`, `entities`, `adminRoutes`, `background` and `metrics` are functions that import a module, so that only the
- * control plane loads it. Workers load `index.ts` and `handler.ts` only.
+ * control plane loads it. `config` is a function for the same reason. Workers load `index.ts` and what it imports itself.
  *
- * @typeParam C Type of the validated configuration: `Infer<typeof config>` of the schema.
+ * @typeParam C Type of the validated configuration. TypeScript finds it in `config` or `schema`: write no type arguments.
  */
 export interface PluginDescription<C> {
   /** Name of the plugin and of its folder: lower-case letters and digits in parts joined by hyphens. */
   readonly name: string;
-  /** `major.minor.patch`. */
-  readonly version: string;
-  /** A whole number. In every phase, the plugin with the higher number runs first. Bundled plugins have Kong's numbers. */
-  readonly priority: number;
-  /** Protocols that an instance may name in its `protocols` field; at least one. */
-  readonly protocols: readonly PluginProtocol[];
+  /** `major.minor.patch`. Default: `0.1.0`. */
+  readonly version?: string;
+  /**
+   * A whole number. In every phase, the plugin with the higher number runs first. Bundled plugins have Kong's numbers.
+   * Default: 500, after authentication, limits and changes of the request, and before caches and logs.
+   */
+  readonly priority?: number;
+  /** Protocols that an instance may name in its `protocols` field; at least one. Default: `httpProtocols`. */
+  readonly protocols?: readonly PluginProtocol[];
   /** Default of that field. Default: those of grpc, grpcs, http and https in `protocols`; if there are none, all. */
   readonly defaultProtocols?: readonly PluginProtocol[];
   /** Default: consumer, route and service. */
   readonly scopes?: readonly PluginScope[];
-  /** The schema, or a function that loads it: `() => import('./schema.ts')` saves 6 MB and 45 ms in each worker. */
-  readonly schema: PluginSchema<C> | (() => Promise<PluginSchema<C>>);
+  /**
+   * The fields of the configuration. The gateway passes the functions that make them, in the control plane only: workers do
+   * not load the validation library. Write it before `needs`, `zones` and `setup`, from where TypeScript takes their types.
+   * Default: no fields.
+   *
+   * @example
+   * config: ({ string, integer }) => ({
+   *   greeting: string({ required: true, default: 'Hello', description: 'First word of the greeting.' }),
+   *   status: integer({ between: [400, 499], description: 'Status of a refusal.' }),
+   * }),
+   */
+  readonly config?: (fields: FieldTypes) => ConfigFields<C>;
+  /** Rules over several fields of `config`, which are named `config.<field>`. Default: none. */
+  readonly checks?: readonly EntityCheck[];
+  /**
+   * Instead of `config` and `checks`, for a schema in a module of its own: a function that loads it. The schema itself also
+   * works: `() => import('./schema.ts')` saves 6 MB and 45 ms in each worker.
+   */
+  readonly schema?: PluginSchema<C> | (() => Promise<PluginSchema<C>>);
   /** May depend on the configuration. Default: none. */
   readonly needs?: PluginNeeds | ((config: C) => PluginNeeds);
   /** Shared memory that an instance needs. It exists before `setup` runs. Default: none. */
@@ -158,36 +190,42 @@ const brand = Symbol.for('sluicegate.plugin');
 /**
  * Makes a plugin. It is the default export of the plugin's `index.ts`.
  *
- * @throws TypeError for a description that cannot work: a malformed name or version, a priority that is no whole number, no
- * protocol, a default protocol that is not among `protocols`.
+ * @throws TypeError that names the property of a description that cannot work: `plugin 'hello': priority must be a whole
+ * number`.
  *
  * @example
- * import { definePlugin, httpProtocols } from 'sluicegate/plugin-sdk';
- * import { greet } from './handler.ts';
+ * import { definePlugin, refuse } from 'sluicegate/plugin-sdk';
  *
  * export default definePlugin({
  *   name: 'hello',
- *   version: '1.0.0',
- *   priority: 500,
- *   protocols: httpProtocols,
- *   schema: () => import('./schema.ts'),
- *   setup: greet,
+ *   config: ({ array, string }) => ({
+ *     greeting: string({ required: true, default: 'Hello', description: 'First word of the greeting.' }),
+ *     banned: array(string(), { description: 'Names that are refused.' }),
+ *   }),
+ *   setup(config) {
+ *     const banned = new Set(config.banned);
+ *     return {
+ *       access(context) {
+ *         const name = context.request.queryArgument('name') ?? 'stranger';
+ *         if (banned.has(name)) return refuse(403, `No greetings for ${name}`);
+ *         context.upstream.setHeader('X-Greeting', `${config.greeting}, ${name}!`);
+ *       },
+ *     };
+ *   },
  * });
  */
-export function definePlugin<C>(description: PluginDescription<C>): Plugin {
+export function definePlugin<C = Readonly<Record<string, never>>>(description: PluginDescription<C>): Plugin {
   const problem = descriptionProblem(description);
-  if (problem !== null) throw new TypeError(`plugin '${description.name}': ${problem}`);
-  const { schema, needs = noNeeds } = description;
+  if (problem !== null) throw new TypeError(problem);
+  const { version = '0.1.0', priority = 500, protocols = httpProtocols, needs = noNeeds } = description;
   const plugin: Plugin = {
     name: description.name,
-    version: description.version,
-    priority: description.priority,
-    protocols: Object.freeze([...description.protocols]),
-    defaultProtocols: Object.freeze([...(description.defaultProtocols ?? defaultProtocols(description.protocols))]),
+    version,
+    priority,
+    protocols: Object.freeze([...protocols]),
+    defaultProtocols: Object.freeze([...(description.defaultProtocols ?? defaultProtocols(protocols))]),
     scopes: Object.freeze([...(description.scopes ?? allScopes)]),
-    async loadSchema() {
-      return typeof schema === 'function' ? await schema() : schema;
-    },
+    loadSchema: () => loadSchema(description),
     needs: (config) => (typeof needs === 'function' ? needs(config as C) : needs),
     hasZones: description.zones !== undefined,
     zones: (config, instanceId) => description.zones?.(config as C, instanceId) ?? [],
@@ -212,15 +250,9 @@ function defaultProtocols(spoken: readonly PluginProtocol[]): readonly PluginPro
   return common.length === 0 ? spoken : common;
 }
 
-function descriptionProblem<C>(description: PluginDescription<C>): string | null {
-  if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(description.name)) {
-    return 'the name must be lower-case letters and digits in parts joined by hyphens';
-  }
-  if (!/^\d+\.\d+\.\d+$/.test(description.version)) return 'the version must be three numbers, as in 1.0.0';
-  if (!Number.isSafeInteger(description.priority)) return 'the priority must be a whole number';
-  if (description.protocols.length === 0) return 'at least one protocol must be named';
-  const foreign = (description.defaultProtocols ?? []).find((protocol) => !description.protocols.includes(protocol));
-  if (foreign !== undefined) return `the default protocol ${foreign} is not one of its protocols`;
-  if (typeof description.setup !== 'function') return 'setup must be a function';
-  return null;
+async function loadSchema<C>({ config, checks, schema }: PluginDescription<C>): Promise<PluginSchema> {
+  if (schema !== undefined) return typeof schema === 'function' ? await schema() : schema;
+  const fields = await import('./schema.ts');
+  const record = fields.record(config === undefined ? {} : config(fields));
+  return checks === undefined ? { config: record } : { config: record, checks };
 }

@@ -40,6 +40,10 @@ export interface LogMask {
   body?(contentType: string | null, body: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
+/** A `Reply` answers the request; nothing: it continues. A function that ends without `return` is a phase, too. */
+// biome-ignore lint/suspicious/noConfusingVoidType: without `void`, TypeScript demands `return undefined` of each phase.
+export type PhaseAnswer = void | Reply;
+
 /**
  * What `setup` returns: the phases of an instance, in the order in which a request reaches them. In each phase the plugin
  * with the higher priority runs first.
@@ -55,7 +59,6 @@ export interface LogMask {
  *       const name = context.request.queryArgument('name');
  *       if (name === null) return refuse(400, 'Who are you?');
  *       context.upstream.setHeader('X-Greeted', name);
- *       return undefined;
  *     },
  *   };
  * }
@@ -67,9 +70,9 @@ export interface PluginPhases {
    */
   certificate?(handshake: HandshakeView): SecureContext | null | Promise<SecureContext | null>;
   /** Before routing; global instances only. */
-  rewrite?(context: RewriteContext): void | Reply | Promise<void> | Promise<Reply | undefined>;
+  rewrite?(context: RewriteContext): PhaseAnswer | Promise<PhaseAnswer>;
   /** After routing, before a backend is contacted. */
-  access?(context: AccessContext): undefined | Reply | Promise<undefined | Reply>;
+  access?(context: AccessContext): PhaseAnswer | Promise<PhaseAnswer>;
   /**
    * Instead of `access`, when another authentication plugin was enough (`AccessContext.authenticateWithAny`). An authentication
    * plugin removes its credential from the request here, as `hide_credentials` requires.
@@ -98,7 +101,7 @@ export interface PluginPhases {
    */
   shouldBufferResponse?(context: HeaderFilterContext): boolean;
   /** The buffered response of the backend; needs `responseBody` with the mode `buffer`. */
-  response?(context: ResponseContext): undefined | Reply | Promise<undefined | Reply>;
+  response?(context: ResponseContext): PhaseAnswer | Promise<PhaseAnswer>;
   /** Before the head of any response is sent. */
   headerFilter?(context: HeaderFilterContext): void;
   /**

@@ -35,7 +35,12 @@ export function runResponse(
 ): PhaseResult {
   if (readers.length === 0) return undefined;
   beginPlugins(exchange).response.holdBody(body);
-  return runInOrder(exchange, readers, 'response', (instance, context) => instance.phases.response?.(context));
+  return runInOrder(
+    exchange,
+    readers,
+    'response',
+    (instance, context) => instance.phases.response?.(context) as PhaseResult,
+  );
 }
 
 /** Runs over the head of every response. A plugin that fails here is logged, and the response continues. */

@@ -28,7 +28,7 @@ function runFrom(exchange: Exchange, context: PluginContext, first: number): Pha
     try {
       if (alternatives?.settled === true && alternatives.names.has(instance.name))
         instance.phases.accessSkipped?.(context);
-      else result = instance.phases.access?.(context);
+      else result = instance.phases.access?.(context) as PhaseResult;
     } catch (error) {
       return failedReply(exchange, instance, 'access', error);
     } finally {

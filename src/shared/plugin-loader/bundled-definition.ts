@@ -8,10 +8,9 @@ import type {
 
 /** What is known of a bundled plugin before it is loaded. `module` and `schema` load theirs synchronously. */
 export interface BundledDefinition
-  extends Pick<
-    PluginDescription<unknown>,
-    'version' | 'priority' | 'entities' | 'adminRoutes' | 'background' | 'metrics'
-  > {
+  extends Pick<PluginDescription<unknown>, 'entities' | 'adminRoutes' | 'background' | 'metrics'> {
+  readonly version: string;
+  readonly priority: number;
   readonly protocols: readonly PluginProtocol[];
   readonly defaultProtocols: readonly PluginProtocol[];
   readonly scopes: readonly PluginScope[];

@@ -1,5 +1,5 @@
-import { isRecordSchema } from '../../src/shared/schema/export/export.ts';
-import type { RecordSchema } from '../../src/shared/schema/fields.ts';
+import type { RecordSchema } from '../fields.ts';
+import { isRecordSchema } from './export.ts';
 
 /** Paths of all fields without a description, nested ones included. */
 export function undescribedFields(schema: RecordSchema, prefix = ''): readonly string[] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { replaceGenerated } from './generated-file.ts';
+import { replaceGenerated } from './generated-block.ts';
 
 test('replaces the part between the markers, and leaves the rest unchanged', () => {
   const first = replaceGenerated('# Title\n\nText.\n', '| a |');
