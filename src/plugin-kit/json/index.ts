@@ -20,3 +20,4 @@ export { compileJsonPath, compileJsonPathBelow, isRfc9535, rfc9535Path } from '.
 export { type JsonPath, JsonPathError } from './json-path-types.ts';
 export { compileJsonPaths, JsonPathState, type JsonPaths } from './json-path-walk.ts';
 export { type SeenDocument, seenByFilters } from './json-seen.ts';
+export { type JsonBody, readJsonBody } from './read-json-body.ts';

@@ -1,5 +1,5 @@
 /**
- * Other servers and addresses: `sluicegate/plugin-kit/net`. `fetchDocument` fetches a document within a time and a size, `openRedis` runs
+ * Other servers and addresses: `sluicegate/plugin-kit/net`. `fetchDocument` fetches a document within a time and a size, `tryCall` calls a backend, `openRedis` runs
  * scripts on a Redis server, `ipSet` matches addresses and CIDR ranges.
  */
 
@@ -7,3 +7,4 @@ export { addressGroup } from '../../shared/util/net/address-group.ts';
 export { type IpSet, ipSet } from '../../shared/util/net/ip-set.ts';
 export { type FetchedDocument, type FetchOptions, fetchDocument, shownUrl } from './fetch-document.ts';
 export { openRedis, type RedisScript, type RedisServer, RedisUnavailable, redisScript } from './redis.ts';
+export { tryCall } from './try-call.ts';
