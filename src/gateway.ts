@@ -16,6 +16,7 @@ import { debugTokenOf, writeAddresses } from './boot/process/node-files.ts';
 import { nodeIdOf } from './boot/process/node-id.ts';
 import { Reloading, type ReloadResult } from './boot/reload/reloading.ts';
 import { startNode } from './boot/start-node.ts';
+import type { PluginReload } from './control/plugin-reload/plugin-reload.ts';
 import type { WorkerThreads } from './control/supervisor/worker-threads.ts';
 import { preparePrefix } from './shared/settings/kinds/prefix.ts';
 import type { ListenAddress, Settings } from './shared/settings/settings.ts';
@@ -37,6 +38,8 @@ export interface Gateway {
    * used; then nothing is changed.
    */
   reload(settings: Settings): Promise<ReloadResult>;
+  /** Replaces the code of users' plugins. */
+  readonly pluginReload: Pick<PluginReload, 'run'>;
   /** What a process that replaces this one receives; it stays valid while the node runs. */
   estate(): Estate;
   /**
@@ -151,6 +154,7 @@ async function start(
     stop: (graceful, shutdownDelay = settings.shutdownDelay) => shutdown.stop(graceful, shutdownDelay),
     reopenLogs: () => reopenLogs(node),
     reload: (next) => reloading.run(next),
+    pluginReload: node.pluginReload,
     estate: () => estateOf(node, wanted),
     handOver: (released) => handOver(node, released),
     // A control plane has no workers.

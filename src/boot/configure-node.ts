@@ -1,6 +1,7 @@
 import type { DataPlaneStore } from '../control/hybrid/contract.ts';
 import { LeaseDesk } from '../control/limits/lease-desk.ts';
 import { ExpiringCertificates } from '../control/overview/expiring-certificates.ts';
+import { PluginReload } from '../control/plugin-reload/plugin-reload.ts';
 import { Publisher } from '../control/publish/publisher.ts';
 import { pluginCallFields } from '../control/supervisor/plugin-call-fields.ts';
 import type { Supervisor } from '../control/supervisor/supervisor.ts';
@@ -22,6 +23,7 @@ import { type FirstConfig, loadConfig } from './config/load-config.ts';
 import { loadDataPlaneConfig } from './config/load-data-plane-config.ts';
 import { NodeMessages } from './config/node-messages.ts';
 import { type OpenedStore, openStore } from './config/open-store.ts';
+import { pluginUsers } from './config/plugin-users.ts';
 import { WorkerCalls } from './config/worker-calls.ts';
 import { forWorkers } from './node-core.ts';
 import { certificateSettings } from './observability/certificate-settings.ts';
@@ -52,6 +54,7 @@ export interface ConfiguredNode extends OpenedNode {
   readonly traffic: TrafficDesk | null;
   readonly whatIf: WhatIf | null;
   readonly calls: WorkerCalls;
+  readonly pluginReload: PluginReload;
   /**
    * From then on the workers follow the changes of the config. `waiting`: a data plane without any config waits for its control plane,
    * or no longer. Rejects when there is no usable config.
@@ -161,8 +164,15 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     baseDirectory,
     nodeId,
     compileCache: options.compileCache,
+    code: () => node.pluginCode.codes,
     config: () => publisher.config(),
     lookup: (call) => calls.handler.handle(call),
+  });
+  const pluginReload = new PluginReload({
+    code: node.pluginCode,
+    users: pluginUsers({ data, zones, background, metrics, publisher }),
+    workers: supervisor,
+    log,
   });
   // A data plane leaves that to its control plane.
   if (!isDataPlane) {
@@ -176,11 +186,13 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     onFailures: (failures) => publisher.noteFailures(failures),
     onCall: (call) => calls.handler.handle(call),
     onHealth: (change) => health.monitor.workerFlipped(change),
+    onPluginCode: (_, message) => pluginReload.answered(message),
     onTraffic: (worker, message) => traffic?.received(worker, message),
     onUsageTurned: (worker, { serial, names: used }) => analytics?.turned(worker, serial, used),
     onExit(worker) {
       for (const { kind, memory: shared } of zones.list()) recoverMemory(kind, shared, worker);
       analytics?.ended(worker);
+      pluginReload.ended(worker);
     },
   });
   const declarative =
@@ -210,6 +222,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
       traffic,
       whatIf,
       calls,
+      pluginReload,
     },
     loadConfig: (waiting) =>
       saved === null

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { PluginCounts } from '../control/metrics/plugin-counts.ts';
 import { LimitHits } from '../control/overview/limit-hits.ts';
+import { NodePluginCode } from '../control/plugin-reload/node-plugin-code.ts';
 import { Supervisor } from '../control/supervisor/supervisor.ts';
 import type { WorkerThreads } from '../control/supervisor/worker-threads.ts';
 import type { Settings } from '../shared/settings/settings.ts';
@@ -59,6 +60,7 @@ export interface NodeCore {
   readonly memory: NodeMemory;
   readonly supervisor: Supervisor;
   readonly workerReports: WorkerReports;
+  readonly pluginCode: NodePluginCode;
   readonly pluginCounts: PluginCounts;
   readonly limitHits: LimitHits;
   readonly ticketKeys: TicketKeys;
@@ -90,6 +92,12 @@ export function createNodeCore(options: NodeOptions): NodeCore {
   const ticketKeys = new TicketKeys(options.predecessor?.welcome.ticketKeys);
   const priority = new ControlPlanePriority(memory.vitals);
   const requestKey = randomBytes(32).toString('hex');
+  const pluginCode = new NodePluginCode({
+    settings,
+    baseDirectory,
+    compileCache,
+    startThread: (start) => priority.startThread(start),
+  });
   let restarts = 0;
   const supervisor = new Supervisor({
     boot: {
@@ -106,6 +114,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
       meter: memory.meter,
       pluginMeter: memory.pluginMeter,
     },
+    code: () => pluginCode.codes,
     workers,
     inherited: inheritedBy(distributeDescriptors(options.inherited, settings), options.supply),
     log: workerReports.log((logs) => logs.node),
@@ -120,6 +129,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
     },
     onUsageTurned: workerReports.onUsageTurned,
     onTraffic: workerReports.onTraffic,
+    onPluginCode: workerReports.onPluginCode,
     onExit: (worker) => {
       restarts++;
       workerReports.onExit(worker);
@@ -135,6 +145,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
     memory,
     supervisor,
     workerReports,
+    pluginCode,
     pluginCounts,
     limitHits,
     ticketKeys,

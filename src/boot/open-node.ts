@@ -8,9 +8,11 @@ export interface OpenedNode extends NodeCore {
   readonly descriptors: DescriptorWatch;
 }
 
-/** Rejects when a log cannot be opened. `warnings` about the settings are logged. */
+/** Rejects when a log cannot be opened, or the code of a plugin cannot be loaded. `warnings` about the settings are logged. */
 export async function openNode(node: NodeCore, warnings: readonly string[]): Promise<OpenedNode> {
-  const { options, supervisor, workerReports, shutdown } = node;
+  const { options, supervisor, workerReports, shutdown, pluginCode } = node;
+  // The workers load their code meanwhile.
+  if (pluginCode.isNeeded) await pluginCode.begin();
   supervisor.start();
   // Imported while the workers start, not before.
   const { openNodeLogs } = await import('./observability/node-logs.ts');

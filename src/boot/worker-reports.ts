@@ -4,7 +4,7 @@ import type { NodeLogs } from './observability/node-logs.ts';
 /** What a node does with the reports of its workers. */
 export type WorkerReportHandlers = Pick<
   SupervisorOptions,
-  'nameCall' | 'onFailures' | 'onCall' | 'onHealth' | 'onUsageTurned' | 'onTraffic' | 'onExit'
+  'nameCall' | 'onFailures' | 'onCall' | 'onHealth' | 'onUsageTurned' | 'onTraffic' | 'onExit' | 'onPluginCode'
 >;
 
 /**
@@ -22,6 +22,7 @@ export class WorkerReports implements WorkerReportHandlers {
     onUsageTurned: () => {},
     onTraffic: () => {},
     onExit: () => {},
+    onPluginCode: () => {},
   };
 
   readonly nameCall: WorkerReportHandlers['nameCall'] = (call) => this.#handlers.nameCall(call);
@@ -33,6 +34,9 @@ export class WorkerReports implements WorkerReportHandlers {
   readonly onTraffic: WorkerReportHandlers['onTraffic'] = (worker, message) =>
     this.#handlers.onTraffic(worker, message);
   readonly onExit: WorkerReportHandlers['onExit'] = (worker) => this.#handlers.onExit(worker);
+
+  readonly onPluginCode: WorkerReportHandlers['onPluginCode'] = (worker, message) =>
+    this.#handlers.onPluginCode(worker, message);
 
   logTo(logs: NodeLogs): void {
     this.#logs.resolve(logs);

@@ -23,11 +23,24 @@ export interface BackgroundPartsOptions {
 export class BackgroundParts {
   readonly #parts = new Map<string, BackgroundPart>();
   readonly #pluginOf = new Map<string, string>();
+  readonly #options: BackgroundPartsOptions;
 
   constructor(options: BackgroundPartsOptions) {
+    this.#options = options;
     for (const plugin of options.plugins.values()) {
       if (plugin.hasBackground) this.#parts.set(plugin.name, new BackgroundPart(plugin, options));
     }
+  }
+
+  /** The code of the plugin was replaced: its part is stopped, and starts with the new code. `rows`: all plugin instances. */
+  replacePlugin(plugin: Plugin, rows: readonly Row[]): void {
+    const { name } = plugin;
+    const part = this.#parts.get(name);
+    part?.replace(plugin);
+    if (part !== undefined || !plugin.hasBackground) return;
+    this.#parts.set(name, new BackgroundPart(plugin, this.#options));
+    const own = rows.filter((row) => row['name'] === name);
+    this.configChanged({ version: 0, full: false, upserts: { plugins: own }, removes: {} });
   }
 
   configChanged({ full, upserts, removes }: SnapshotDelta): void {
@@ -89,7 +102,7 @@ export class BackgroundParts {
 }
 
 class BackgroundPart {
-  readonly #plugin: Plugin;
+  #plugin: Plugin;
   readonly #options: BackgroundPartsOptions;
   readonly #log: PluginLogger;
   readonly #instances = new Map<string, ConfiguredInstance>();
@@ -103,6 +116,16 @@ class BackgroundPart {
     this.#plugin = plugin;
     this.#options = options;
     this.#log = options.log.child({ plugin: plugin.name });
+  }
+
+  replace(plugin: Plugin): void {
+    this.#queue = this.#queue
+      .then(async () => {
+        await this.#end();
+        this.#plugin = plugin;
+        await this.#settle();
+      })
+      .catch((error) => this.#log.error('plugin failed', { err: error }));
   }
 
   /** True when it changed the instances. */
@@ -162,10 +185,7 @@ class BackgroundPart {
 
   async #settle(): Promise<void> {
     if (this.#stopped || this.#instances.size === 0) {
-      const running = this.#running;
-      this.#running = null;
-      running?.ending.abort();
-      await running?.part.stop();
+      await this.#end();
       return;
     }
     if (this.#aborted) return;
@@ -173,6 +193,13 @@ class BackgroundPart {
     // The node may have begun to stop meanwhile.
     if (this.#aborted) this.#running?.ending.abort();
     this.#running?.part.configured([...this.#instances.values()]);
+  }
+
+  async #end(): Promise<void> {
+    const running = this.#running;
+    this.#running = null;
+    running?.ending.abort();
+    await running?.part.stop();
   }
 
   async #start() {

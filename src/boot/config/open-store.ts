@@ -6,9 +6,8 @@ import type { PublisherLog } from '../../control/publish/publisher-options.ts';
 import { createStore, type StoreLog } from '../../control/store/create-store.ts';
 import type { FeedPosition, Store } from '../../control/store/store.ts';
 import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
-import type { PluginCatalog } from '../../shared/entities/plugin-catalog.ts';
 import { createEntityRegistry, type EntityRegistry } from '../../shared/entities/registry.ts';
-import { createPluginCatalog } from '../../shared/plugin-loader/catalog.ts';
+import { createPluginCatalog, type PluginCatalog } from '../../shared/plugin-loader/catalog.ts';
 import { loadPlugins } from '../../shared/plugin-loader/load-plugins.ts';
 import { storeFileOf } from '../../shared/settings/kinds/prefix.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
@@ -23,7 +22,8 @@ export interface OpenedStore {
   readonly link: DataPlaneStore | null;
   readonly entities: EntityRegistry;
   readonly catalog: PluginCatalog;
-  readonly plugins: ReadonlyMap<string, Plugin>;
+  /** A reload replaces those of users. */
+  readonly plugins: Map<string, Plugin>;
 }
 
 export interface StoreOptions {
@@ -40,7 +40,7 @@ export interface StoreOptions {
 /** Opens the store; `store.migrate()` creates its tables. */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const { settings, baseDirectory, log, giveWay } = options;
-  const plugins = await loadPlugins(settings.plugins, baseDirectory);
+  const plugins = new Map(await loadPlugins(settings.plugins, baseDirectory));
   // That of a data plane is the database of its control plane.
   const withDatabase = settings.database !== 'off' || settings.role === 'data_plane';
   const catalog = await createPluginCatalog(plugins, { sharedStore: withDatabase });

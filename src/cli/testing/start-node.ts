@@ -36,6 +36,7 @@ async function startGateway(settings: Settings): Promise<Gateway> {
       process.stderr.write('logs reopened\n');
       return { applied: ['log_level'], byNewProcess: [], restart: ['drain_timeout'] };
     },
+    pluginReload: { run: async () => ({ state: 'unchanged', plugins: [], took: 0 }) },
     estate: () => {
       throw new Error('not supported');
     },

@@ -49,6 +49,11 @@ export class MetricsRegistry {
     this.#instances.configChanged(delta);
   }
 
+  /** The code of the plugin was replaced. */
+  pluginReplaced(plugin: string): void {
+    this.#modules.delete(plugin);
+  }
+
   /** An instance of the plugin is enabled. */
   isInUse(plugin: string): boolean {
     return this.#instances.has(plugin);

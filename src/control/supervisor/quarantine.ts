@@ -13,6 +13,11 @@ export class Quarantine {
     return [...this.#marks];
   }
 
+  /** The code of these instances is another one now. */
+  forgive(ids: readonly string[]): void {
+    for (const id of ids) this.#marks.delete(entityMark(id));
+  }
+
   /** A plugin whose configuration changed is tried again. `json`: a `SnapshotDelta`. */
   release(json: string): void {
     if (this.#marks.size === 0) return;

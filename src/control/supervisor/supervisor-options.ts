@@ -6,6 +6,8 @@ import type {
   UsageSwitchedMessage,
   WorkerBoot,
 } from '../../shared/messages/messages.ts';
+import type { PluginCodeAppliedMessage } from '../../shared/messages/plugin-code.ts';
+import type { PluginCode } from '../../shared/plugin-loader/code/plugin-code.ts';
 import type { LogLevel } from '../../shared/settings/settings.ts';
 import type { InheritedDescriptors } from '../../shared/sockets/listening-sockets.ts';
 import type { TrafficMessage } from '../../shared/traffic/traffic-record.ts';
@@ -17,7 +19,9 @@ export interface SupervisorLog {
 }
 
 export interface SupervisorOptions {
-  readonly boot: Omit<WorkerBoot, 'worker' | 'quarantine' | 'heapLimit' | 'inherited'>;
+  readonly boot: Omit<WorkerBoot, 'worker' | 'quarantine' | 'heapLimit' | 'inherited' | 'code'>;
+  /** Code of users' plugins, for a worker that starts. */
+  readonly code: () => readonly PluginCode[];
   readonly workers: number;
   /** The descriptors for a worker that starts. */
   readonly inherited: (worker: number) => InheritedDescriptors;
@@ -39,6 +43,8 @@ export interface SupervisorOptions {
   readonly onUsageTurned: (worker: number, message: UsageSwitchedMessage) => void;
   /** What a worker has recorded of its traffic. */
   readonly onTraffic: (worker: number, message: TrafficMessage) => void;
+  /** A worker uses other code of plugins, or could not. */
+  readonly onPluginCode: (worker: number, message: PluginCodeAppliedMessage) => void;
   /** A worker has ended, and what it held of shared memory can be released. */
   readonly onExit: (worker: number) => void;
   /** Runs a function that starts a thread, with the priority of the workers. */

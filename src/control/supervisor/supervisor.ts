@@ -117,6 +117,16 @@ export class Supervisor {
     return this.#live().filter((worker) => worker.ready && this.#watchdog.isResponsive(worker));
   }
 
+  /** The code of these plugin instances was replaced: workers that start set them up again. */
+  forgive(instances: readonly string[]): void {
+    this.#quarantine.forgive(instances);
+  }
+
+  /** Workers whose thread runs, also those that do not listen yet. */
+  workers(): readonly WorkerHandle[] {
+    return this.#live();
+  }
+
   /** Ends all workers, after `delay`: those still busy after `timeout` milliseconds are cut off. */
   async drain(timeout: number, delay = 0): Promise<void> {
     await this.#endAll({ type: 'drain', delay, timeout }, delay + timeout);
@@ -185,6 +195,7 @@ export class Supervisor {
       quarantine: this.#quarantine.list(),
       ticketKeys: this.#ticketKeys ?? boot.ticketKeys,
       inherited: this.#options.inherited(number),
+      code: this.#options.code(),
     });
     this.#workers[number] = worker;
     if (this.#config !== null) this.#sendConfig(worker, this.#config());
@@ -229,6 +240,9 @@ export class Supervisor {
         break;
       case 'traffic':
         this.#receiveTraffic(worker, message);
+        break;
+      case 'plugin-code-applied':
+        this.#options.onPluginCode(worker.number, message);
         break;
       case 'heap-full':
         this.#replaceFull(worker, message.used);

@@ -1,6 +1,7 @@
 import type { Call, CallResult, Found } from '../../shared/lookup/calls.ts';
 import type { DryRequest, DryResult, DryRunBoot } from '../../shared/messages/dry-run.ts';
 import type { SnapshotDelta } from '../../shared/messages/messages.ts';
+import type { PluginCode } from '../../shared/plugin-loader/code/plugin-code.ts';
 import { FairQueue, overloaded } from '../../shared/util/time/fair-queue.ts';
 import { entityMark } from '../../shared/zones/worker-vitals.ts';
 import type { KeptRecord } from '../traffic/traffic-ring.ts';
@@ -10,6 +11,8 @@ import type { RowChanges } from './row-changes.ts';
 
 export interface WhatIfOptions extends Pick<DryRunBoot, 'settings' | 'baseDirectory' | 'nodeId'> {
   readonly compileCache: string | null;
+  /** Recorded code of users' plugins. */
+  readonly code: () => readonly PluginCode[];
   /** The whole config of the workers. */
   readonly config: () => SnapshotDelta;
   readonly lookup: (call: Call) => Promise<CallResult>;
@@ -81,8 +84,8 @@ export class WhatIf {
     timeout: number,
     lookup: (call: Call) => Promise<CallResult>,
   ): Promise<FinishedDryRun> {
-    const { settings, baseDirectory, nodeId, compileCache } = this.#options;
-    const boot = { settings, baseDirectory, nodeId, config: JSON.stringify(config), requests };
+    const { settings, baseDirectory, nodeId, compileCache, code } = this.#options;
+    const boot = { settings, baseDirectory, nodeId, code: code(), config: JSON.stringify(config), requests };
     const finished = await runDry({ boot, compileCache, lookup, timeout });
     if (finished.ended === 'failed') throw new DryRunFailed(finished.message);
     if (finished.stuck === 0) return finished;

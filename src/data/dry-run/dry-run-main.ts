@@ -32,7 +32,7 @@ async function run(boot: DryRunBoot): Promise<void> {
   const watch = new PluginWatch();
   sealThread((effect) => watch.attempted(reasons[effect]));
   const delta = JSON.parse(boot.config) as SnapshotDelta;
-  const registry = await PluginRegistry.open(boot.settings.plugins, boot.baseDirectory);
+  const registry = await PluginRegistry.open(boot.settings.plugins, boot.baseDirectory, boot.code);
   await registry.load((delta.upserts.plugins ?? []).map((row) => String(row['name'])));
   const plugins = new Map([...registry.plugins].map(([name, plugin]) => [name, watch.watched(plugin)]));
   const zones = new ZoneRegistry(plugins);

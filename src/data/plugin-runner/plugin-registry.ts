@@ -1,5 +1,7 @@
-import type { Plugin, PluginLoader } from '../../plugin-sdk/define-plugin.ts';
+import { isPlugin, type Plugin, type PluginLoader, type PluginModule } from '../../plugin-sdk/define-plugin.ts';
 import { bundledPlugins } from '../../plugins/registry.ts';
+import { importVersion, useCode } from '../../shared/plugin-loader/code/code-hooks.ts';
+import type { PluginCode } from '../../shared/plugin-loader/code/plugin-code.ts';
 import { loadPlugins } from '../../shared/plugin-loader/load-plugins.ts';
 
 /**
@@ -12,9 +14,14 @@ export class PluginRegistry {
 
   /**
    * Loads the plugins that the setting names in addition to the bundled ones. Throws an `Error` of one line that names
-   * what cannot be loaded.
+   * what cannot be loaded. `codes`: recorded code of plugins, which is loaded instead of their files.
    */
-  static async open(setting: readonly string[], baseDirectory: string): Promise<PluginRegistry> {
+  static async open(
+    setting: readonly string[],
+    baseDirectory: string,
+    codes: readonly PluginCode[] = [],
+  ): Promise<PluginRegistry> {
+    useCode(codes);
     const own = setting.filter((entry) => entry !== 'bundled' && !bundledPlugins.has(entry));
     const enabled = setting.includes('bundled')
       ? bundledPlugins
@@ -40,6 +47,30 @@ export class PluginRegistry {
   load(names: readonly string[]): Promise<void> | null {
     const wanted = [...new Set(names)].filter((name) => this.#unloaded.has(name));
     return wanted.length === 0 ? null : Promise.all(wanted.map((name) => this.#loadOne(name))).then(() => {});
+  }
+
+  /** Loads this code of plugins next to what is in use. Rejects when it cannot be loaded. */
+  async loadCode(codes: readonly PluginCode[]): Promise<readonly Plugin[]> {
+    useCode(codes);
+    return Promise.all(
+      codes.map(async (code) => {
+        const { default: plugin } = (await importVersion(code)) as Partial<PluginModule>;
+        if (!isPlugin(plugin)) throw new Error(`the default export of ${code.file} is not created by definePlugin`);
+        return plugin;
+      }),
+    );
+  }
+
+  /** Replaces plugins by others of the same names. Returns the function that undoes it. */
+  replace(plugins: readonly Plugin[]): () => void {
+    const before = plugins.map(({ name }) => [name, this.#plugins.get(name)] as const);
+    for (const plugin of plugins) this.#plugins.set(plugin.name, plugin);
+    return () => {
+      for (const [name, plugin] of before) {
+        if (plugin === undefined) this.#plugins.delete(name);
+        else this.#plugins.set(name, plugin);
+      }
+    };
   }
 
   async #loadOne(name: string): Promise<void> {

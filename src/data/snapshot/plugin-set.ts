@@ -25,6 +25,16 @@ interface Created {
   readonly failure: Error | null;
 }
 
+/** An instance could not be set up with other code of its plugin; `cause` is what `setup` threw. */
+export class SetupFailure extends Error {
+  readonly plugin: string;
+
+  constructor(plugin: string, instance: string, cause: Error) {
+    super(`plugin '${plugin}' cannot set up instance ${instance}: ${cause.message}`, { cause });
+    this.plugin = plugin;
+  }
+}
+
 /** The plugin instances of a snapshot. An instance lives, with all its state, until its row changes. */
 export class PluginSet implements PlanSource {
   readonly epoch: PlanEpoch = { value: 0 };
@@ -74,6 +84,31 @@ export class PluginSet implements PlanSource {
   dropPrepared(): void {
     for (const { instance, failure } of this.#prepared.values()) if (failure === null) retireInstance(instance);
     this.#prepared.clear();
+  }
+
+  /**
+   * Sets up all instances of these plugins again, with the code that the plugins have now, and exchanges them at once. Throws a
+   * `SetupFailure` when one of them cannot be set up that could be before: then nothing is exchanged. Returns the ids of
+   * the instances that work.
+   */
+  replacePlugins(names: ReadonlySet<string>): readonly string[] {
+    const rows = [...this.#entries.values()].filter(({ instance }) => names.has(instance.name));
+    const created = rows.map(({ row, broken }) => {
+      const next = this.#create(row);
+      return { row, next, lost: broken ? null : next.failure };
+    });
+    const failed = created.find(({ lost }) => lost !== null);
+    if (failed?.lost != null) {
+      for (const { next } of created) if (next.failure === null) retireInstance(next.instance);
+      throw new SetupFailure(failed.next.instance.name, failed.row.id, failed.lost);
+    }
+    // One that could not be set up before may still fail.
+    const working = created.filter(({ next }) => next.failure === null);
+    for (const { row, next } of working) {
+      this.#prepared.set(row, next);
+      this.upsert(row);
+    }
+    return working.map(({ row }) => row.id);
   }
 
   /** Throws when the instance cannot be set up; requests in its scope are rejected until the row is fixed. */

@@ -147,6 +147,12 @@ export class LiveSnapshot implements StreamSnapshot {
     return this.#failures();
   }
 
+  /** Exchanges the instances of these plugins, whose code has changed. Throws a `SetupFailure`; then nothing is exchanged. Returns all invalid entities. */
+  replacePlugins(names: ReadonlySet<string>): readonly SnapshotFailure[] {
+    for (const id of this.#plugins.replacePlugins(names)) this.#pluginFailures.delete(id);
+    return this.#failures();
+  }
+
   /** The addresses of upstreams have changed, but not the config. */
   updateAddresses(addresses: AddressChanges): void {
     this.#tables.updateAddresses(addresses);

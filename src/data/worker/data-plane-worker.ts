@@ -23,6 +23,7 @@ import type { StreamPlane } from '../stream/stream-plane.ts';
 import { WorkerResolver } from '../upstream/worker-resolver.ts';
 import { UsageRecorder } from '../usage/usage-recorder.ts';
 import { DeltaPieces, sizeOf } from './delta-pieces.ts';
+import { PluginCodeSwaps } from './plugin-code-swaps.ts';
 import { WorkerPluginHost } from './plugin-host.ts';
 import { TrafficSwitch } from './traffic-switch.ts';
 import { WorkerLog } from './worker-log.ts';
@@ -48,6 +49,7 @@ export class DataPlaneWorker {
   readonly #names: WorkerResolver;
   readonly #usage: UsageRecorder | null;
   readonly #traffic: TrafficSwitch;
+  readonly #swaps: PluginCodeSwaps;
   readonly #pieces = new DeltaPieces();
   /** A delta waits for the code of its plugins, or is applied in pieces; later ones wait for it. */
   #loading: Promise<void> | null = null;
@@ -57,7 +59,11 @@ export class DataPlaneWorker {
   #end: () => void = () => {};
 
   static async create(boot: WorkerBoot, post: (message: FromWorker) => void): Promise<DataPlaneWorker> {
-    return new DataPlaneWorker(boot, post, await PluginRegistry.open(boot.settings.plugins, boot.baseDirectory));
+    return new DataPlaneWorker(
+      boot,
+      post,
+      await PluginRegistry.open(boot.settings.plugins, boot.baseDirectory, boot.code),
+    );
   }
 
   private constructor(boot: WorkerBoot, post: (message: FromWorker) => void, registry: PluginRegistry) {
@@ -72,6 +78,13 @@ export class DataPlaneWorker {
       upstreamTls: upstreamTls(boot.settings),
       plugins: registry.plugins,
       host: this.#host,
+    });
+    this.#swaps = new PluginCodeSwaps({
+      registry,
+      snapshot: this.#snapshot,
+      host: this.#host,
+      settled: () => this.#settled(),
+      post,
     });
     const usage = boot.usage[boot.worker];
     this.#usage = usage === undefined ? null : new UsageRecorder(usage);
@@ -141,6 +154,9 @@ export class DataPlaneWorker {
       case 'traffic-taken':
         this.#traffic.taken(message.characters);
         break;
+      case 'plugin-code':
+        await this.#swaps.receive(message);
+        break;
       case 'reopen-logs':
         (await this.#plane)?.reopenLogs();
         this.#streams?.reopenLogs();
@@ -204,6 +220,11 @@ export class DataPlaneWorker {
   #applied(delta: SnapshotDelta, zones: ZoneChanges | undefined, failures: readonly SnapshotFailure[]): void {
     this.#host.applied(delta, zones);
     this.#post({ type: 'ack', version: delta.version, failures });
+  }
+
+  /** Resolves when no change is being applied. */
+  async #settled(): Promise<void> {
+    while (this.#loading !== null) await this.#loading;
   }
 
   async #listening(): Promise<DataPlane | null> {

@@ -92,6 +92,11 @@ export class WorkerPluginHost implements PluginHost {
     for (const [key, memory] of Object.entries(zones?.added ?? {})) this.#zones.set(key, memory);
   }
 
+  /** After that: no instance uses the removed zones any more. */
+  dropZones(zones: ZoneChanges | undefined): void {
+    for (const key of zones?.dropped ?? []) this.#zones.delete(key);
+  }
+
   /**
    * After a delta was applied: no instance uses the removed zones any more, and no request gets a cached answer from
    * before it.
@@ -99,7 +104,7 @@ export class WorkerPluginHost implements PluginHost {
   applied({ touched = [], invalidateAll = false, version }: SnapshotDelta, zones: ZoneChanges | undefined): void {
     // Rows that arrive later have changed since.
     this.quarantine.clear();
-    for (const key of zones?.dropped ?? []) this.#zones.delete(key);
+    this.dropZones(zones);
     if (invalidateAll) this.entities.invalidateAll(version);
     else if (touched.length > 0) this.entities.touch(touched satisfies readonly TouchedRow[], version);
   }

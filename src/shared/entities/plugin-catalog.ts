@@ -17,6 +17,6 @@ export interface PluginDescription {
 /** The installed plugins, passed to the entities at start: entities cannot import plugins. */
 export interface PluginCatalog {
   names(): readonly string[];
-  /** Null when no plugin has that name. The answer for a name never changes. */
+  /** Null when no plugin has that name. Another object when the code of the plugin was replaced. */
   describe(name: string): PluginDescription | null;
 }

@@ -12,17 +12,17 @@ const DEFAULT_PROTOCOLS = ['grpc', 'grpcs', 'http', 'https'];
 /** The `plugins` entity for these installed plugins. */
 export function definePluginsEntity(catalog: PluginCatalog): EntityDefinition {
   const base = baseSchema(catalog);
-  const byName = new Map<string, RecordSchema>();
+  const schemas = new WeakMap<PluginDescription, RecordSchema>();
 
   function schemaFor(value: Readonly<Record<string, unknown>>): RecordSchema {
     const { name } = value;
     if (typeof name !== 'string') return base;
-    const known = byName.get(name);
-    if (known !== undefined) return known;
     const plugin = catalog.describe(name);
     if (plugin === null) return base;
+    const known = schemas.get(plugin);
+    if (known !== undefined) return known;
     const schema = extendRecord(base, { fields: ownFields(plugin), checks: plugin.checks ?? [] });
-    byName.set(name, schema);
+    schemas.set(plugin, schema);
     return schema;
   }
 

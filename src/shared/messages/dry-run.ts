@@ -1,4 +1,5 @@
 import type { Call, CallResult } from '../lookup/calls.ts';
+import type { PluginCode } from '../plugin-loader/code/plugin-code.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { NamedEntity } from '../traffic/traffic-record.ts';
 
@@ -17,6 +18,8 @@ export interface DryRunBoot {
   readonly settings: Settings;
   /** Directory to which relative names of plugins refer. */
   readonly baseDirectory: string;
+  /** Recorded code of users' plugins. */
+  readonly code: readonly PluginCode[];
   readonly nodeId: string;
   /** JSON of a `SnapshotDelta`: the whole config. */
   readonly config: string;

@@ -1,12 +1,17 @@
 import type { Row } from '../entities/entity.ts';
 import type { Call, CallResult, TouchedRow } from '../lookup/calls.ts';
+import type { PluginCode } from '../plugin-loader/code/plugin-code.ts';
 import type { LogLevel, Settings } from '../settings/settings.ts';
 import type { InheritedDescriptors, ListeningSocket } from '../sockets/listening-sockets.ts';
 import type { RecordingOptions, TrafficMessage } from '../traffic/traffic-record.ts';
 import type { UsageName } from '../usage/usage-name.ts';
 import type { AddressZoneMemory } from '../zones/address-zone.ts';
 import type { NameChanges } from './name-changes.ts';
+import type { PluginCodeAppliedMessage, PluginCodeMessage } from './plugin-code.ts';
 import type { AddressChanges } from './upstream-addresses.ts';
+import type { ZoneChanges } from './zone-changes.ts';
+
+export type { ZoneChanges } from './zone-changes.ts';
 
 /** Entities that the data plane routes by. Consumers and credentials are looked up by key instead. */
 export type SnapshotEntity =
@@ -42,12 +47,6 @@ export interface SnapshotDelta {
   readonly invalidateAll?: boolean;
 }
 
-/** Zones by key (zones/zone-registry.ts) that a worker needs from now on, and those that it can release. */
-export interface ZoneChanges {
-  readonly added: Readonly<Record<string, SharedArrayBuffer>>;
-  readonly dropped: readonly string[];
-}
-
 /** An entity that could not be part of the snapshot; it is omitted and the rest goes live. */
 export interface SnapshotFailure {
   readonly entity: SnapshotEntity;
@@ -64,6 +63,8 @@ export interface WorkerBoot {
   readonly settings: Settings;
   /** Directory to which relative names of plugins refer. */
   readonly baseDirectory: string;
+  /** Recorded code of users' plugins, which is loaded instead of their files. */
+  readonly code: readonly PluginCode[];
   /** Directory of compiled code that is kept between starts; null: none. */
   readonly compileCache: string | null;
   /** Shared memory of the counters of all workers (zones/counters.ts). */
@@ -130,6 +131,7 @@ export type ToWorker =
   | { readonly type: 'record-traffic'; readonly recording: RecordingOptions | null }
   /** Records of so many characters have arrived. */
   | { readonly type: 'traffic-taken'; readonly characters: number }
+  | PluginCodeMessage
   | { readonly type: 'reopen-logs' }
   | { readonly type: 'settings'; readonly settings: SettingsChange }
   | { readonly type: 'ticket-keys'; readonly keys: Uint8Array }
@@ -176,6 +178,7 @@ export type FromWorker =
   /** Counts of plugins since the last message. */
   | { readonly type: 'counts'; readonly counts: readonly PluginCount[] }
   | TrafficMessage
+  | PluginCodeAppliedMessage
   /**
    * The heap stays nearly full after collections: the worker rejects all requests and requests its replacement. Bytes.
    */

@@ -23,6 +23,8 @@ export interface PluginCatalog {
   /** Sorted. */
   names(): readonly string[];
   describe(name: string): CatalogEntry | null;
+  /** Loads the schema of other code of a known plugin. The returned function puts it in effect. */
+  prepare(plugin: Plugin): Promise<() => void>;
 }
 
 export interface CatalogOptions {
@@ -41,7 +43,16 @@ export async function createPluginCatalog(
   const entries = await Promise.all([...plugins.values()].map((plugin) => describePlugin(plugin, sharedStore)));
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
   const names = Object.freeze([...byName.keys()].sort());
-  return Object.freeze({ names: () => names, describe: (name: string) => byName.get(name) ?? null });
+  return Object.freeze({
+    names: () => names,
+    describe: (name: string) => byName.get(name) ?? null,
+    async prepare(plugin: Plugin) {
+      const entry = await describePlugin(plugin, sharedStore);
+      // Now, while nothing depends on it.
+      if (!isDeferred(plugin)) void entry.config;
+      return () => void byName.set(entry.name, entry);
+    },
+  });
 }
 
 async function describePlugin(plugin: Plugin, sharedStore: boolean): Promise<CatalogEntry> {

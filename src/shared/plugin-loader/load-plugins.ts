@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { isPlugin, type Plugin, type PluginModule } from '../../plugin-sdk/define-plugin.ts';
 import { bundledDefinitions } from '../../plugins/definitions.ts';
 import { suggest } from '../util/suggest.ts';
+import { importPlugin } from './code/code-hooks.ts';
 import { deferPlugin } from './deferred-plugin.ts';
 import { rememberOrigin } from './plugin-origin.ts';
 import { resolveContractImports } from './resolve-contract.ts';
@@ -71,7 +71,7 @@ async function importFrom(entry: string, baseDirectory: string): Promise<Importe
     throw new Error(`plugins: '${entry}' cannot be loaded: ${reason}${hint}`, { cause: error });
   }
   try {
-    return { module: (await import(pathToFileURL(file).href)) as Partial<PluginModule>, file };
+    return { module: (await importPlugin(file)) as Partial<PluginModule>, file };
   } catch (error) {
     const { loadProblem } = await import('./load-problem.ts');
     throw new Error(`plugins: '${entry}' cannot be loaded: ${loadProblem(error, file)}`, { cause: error });

@@ -37,6 +37,8 @@ export class ZoneRegistry {
   readonly #workers: number;
   readonly #created: (zone: Pick<NamedZone, 'key' | 'kind' | 'memory'>) => void;
   readonly #zones = new Map<string, Zone>();
+  /** Other code of plugins, which some workers use: instances have the zones of both. */
+  #candidates: ReadonlyMap<string, Plugin> = new Map();
   /** Keys by plugin instance. */
   readonly #keysByInstance = new Map<string, readonly string[]>();
 
@@ -49,6 +51,17 @@ export class ZoneRegistry {
     this.#plugins = plugins;
     this.#workers = workers;
     this.#created = created;
+  }
+
+  /**
+   * From now on instances of these plugins have the zones of this code, too; an empty map: only those of the plugins. `rows`: all plugin
+   * instances. Returns what changes.
+   */
+  tryPlugins(candidates: ReadonlyMap<string, Plugin>, rows: readonly Row[]): ZoneChanges | null {
+    const names = new Set([...this.#candidates.keys(), ...candidates.keys()]);
+    this.#candidates = candidates;
+    const concerned = rows.filter((row) => names.has(String(row['name'])));
+    return this.change({ version: 0, full: false, upserts: { plugins: concerned }, removes: {} });
   }
 
   /** Creates the tables that the delta's plugin instances need and releases unused ones; null: nothing changed. */
@@ -66,6 +79,7 @@ export class ZoneRegistry {
         const zone = this.#zones.get(key) ?? this.#create(key, request, added);
         // Without memory the instance cannot be set up, and logs it; later changes of the config are still applied.
         if (zone === null) continue;
+        if (zone.users.has(row.id)) continue;
         zone.users.add(row.id);
         this.#keysByInstance.set(row.id, [...(this.#keysByInstance.get(row.id) ?? []), key]);
       }
@@ -115,12 +129,16 @@ export class ZoneRegistry {
   /** An instance that cannot declare its needs gets nothing; its worker logs why it cannot be set up. */
   #requestsOf(row: Row): readonly ZoneRequest[] {
     if (row['enabled'] === false) return [];
-    try {
-      const requests = this.#plugins.get(String(row['name']))?.zones(row['config'], row.id) ?? [];
-      return requests.filter(isPossible);
-    } catch {
-      return [];
-    }
+    const name = String(row['name']);
+    return [this.#plugins.get(name), this.#candidates.get(name)].flatMap((plugin) => zonesOf(plugin, row));
+  }
+}
+
+function zonesOf(plugin: Plugin | undefined, row: Row): readonly ZoneRequest[] {
+  try {
+    return (plugin?.zones(row['config'], row.id) ?? []).filter(isPossible);
+  } catch {
+    return [];
   }
 }
 

@@ -1,0 +1,75 @@
+import type { FromWorker, SnapshotFailure } from '../../shared/messages/messages.ts';
+import type { PluginCodeFailure, PluginCodeMessage } from '../../shared/messages/plugin-code.ts';
+import { cleanError } from '../../shared/plugin-loader/code/version-url.ts';
+import { errorPlace } from '../../shared/plugin-loader/error-place.ts';
+import type { PluginRegistry } from '../plugin-runner/plugin-registry.ts';
+import { SetupFailure } from '../snapshot/plugin-set.ts';
+import type { LiveSnapshot } from '../snapshot/snapshot.ts';
+import type { WorkerPluginHost } from './plugin-host.ts';
+
+export interface PluginCodeSwapsOptions {
+  readonly registry: PluginRegistry;
+  readonly snapshot: LiveSnapshot;
+  readonly host: WorkerPluginHost;
+  /** Resolves when no change of the config is being applied. What follows in the same turn comes before the next one. */
+  readonly settled: () => Promise<void>;
+  readonly post: (message: FromWorker) => void;
+}
+
+/**
+ * Replaces the code of users' plugins in this worker: loads it, and then exchanges all instances between two requests. Requests in flight
+ * finish with the instances that they have.
+ */
+export class PluginCodeSwaps {
+  readonly #options: PluginCodeSwapsOptions;
+  /** One swap after the other. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: PluginCodeSwapsOptions) {
+    this.#options = options;
+  }
+
+  receive(message: PluginCodeMessage): Promise<void> {
+    this.#last = this.#last.then(() => this.#receive(message));
+    return this.#last;
+  }
+
+  async #receive(message: PluginCodeMessage): Promise<void> {
+    const { host, snapshot, post } = this.#options;
+    host.addZones(message.zones);
+    // Other code may return from `setup`.
+    host.quarantine.clear();
+    const { failure, invalid } = await this.#swap(message);
+    if (failure === null) host.dropZones(message.zones);
+    // Without a config there is nothing to report.
+    if (failure === null && snapshot.version > 0) post({ type: 'ack', version: snapshot.version, failures: invalid });
+    post({ type: 'plugin-code-applied', serial: message.serial, failure });
+  }
+
+  async #swap({ codes }: PluginCodeMessage): Promise<Swapped> {
+    const { registry, snapshot, settled } = this.#options;
+    let undo: () => void = () => {};
+    try {
+      const next = await registry.loadCode(codes);
+      await settled();
+      undo = registry.replace(next);
+      return { failure: null, invalid: snapshot.replacePlugins(new Set(next.map(({ name }) => name))) };
+    } catch (error) {
+      undo();
+      return { failure: failureOf(error), invalid: [] };
+    }
+  }
+}
+
+interface Swapped {
+  /** Why nothing was replaced; null: all was. */
+  readonly failure: PluginCodeFailure | null;
+  /** All entities that are invalid now. */
+  readonly invalid: readonly SnapshotFailure[];
+}
+
+function failureOf(error: unknown): PluginCodeFailure {
+  const [plugin, cause] = error instanceof SetupFailure ? [error.plugin, error.cause] : ['', error];
+  const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  return { plugin, message, ...(errorPlace(cleanError(cause)) ?? { file: null, line: null, column: null }) };
+}

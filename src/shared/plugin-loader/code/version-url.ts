@@ -1,0 +1,34 @@
+import { versionLength } from './plugin-code.ts';
+
+const ending = new RegExp(`[?&]version=([0-9a-f]{${versionLength}})$`);
+const anywhere = new RegExp(`[?&]version=[0-9a-f]{${versionLength}}(?![0-9a-z])`, 'g');
+
+export interface VersionedUrl {
+  readonly url: string;
+  readonly version: string;
+}
+
+/** The URL under which a thread loads this version of a module. */
+export function versionedUrl(url: string, version: string): string {
+  return `${url}${url.includes('?') ? '&' : '?'}version=${version}`;
+}
+
+/** Null: the URL names no version. */
+export function splitVersion(url: string | undefined): VersionedUrl | null {
+  const found = url === undefined ? null : ending.exec(url);
+  return found === null ? null : { url: found.input.slice(0, found.index), version: found[1] ?? '' };
+}
+
+/** The text without the versions of URLs in it: a stack, a message. */
+export function withoutVersions(text: string): string {
+  return text.includes('version=') ? text.replace(anywhere, '') : text;
+}
+
+/** Removes versions from the message and stack of an error. */
+export function cleanError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const stack = error.stack ?? '';
+  if (error.message.includes('version=')) error.message = withoutVersions(error.message);
+  if (stack.includes('version=')) error.stack = withoutVersions(stack);
+  return error;
+}

@@ -1,0 +1,42 @@
+import type { Row } from '../../entities/entity.ts';
+import type { PluginCode } from '../code/plugin-code.ts';
+
+/** What a trial needs: `workerData` of its thread. */
+export interface TrialBoot {
+  /** The setting `plugins`. */
+  readonly setting: readonly string[];
+  readonly baseDirectory: string;
+  /** Several nodes may share the store. */
+  readonly sharedStore: boolean;
+  /** Rows of the entity `plugins` that the new code must accept. */
+  readonly rows: readonly Row[];
+}
+
+/** What the control plane compares of two versions of a plugin. */
+export interface TriedPlugin {
+  readonly name: string;
+  readonly code: PluginCode;
+  /** The entities that it adds, and the paths of the Admin API: a text that is equal if they are. */
+  readonly entities: string;
+  readonly adminRoutes: string;
+}
+
+/** Why code cannot be used. */
+export interface PluginProblem {
+  /** One line. */
+  readonly message: string;
+  /** Absolute path; null: not known. */
+  readonly file: string | null;
+  /** Counts from 1; null: not known. */
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+export type TrialResult =
+  | { readonly ok: true; readonly plugins: readonly TriedPlugin[] }
+  | { readonly ok: false; readonly problem: PluginProblem };
+
+/** A problem whose place is not known. */
+export function withoutPlace(message: string): PluginProblem {
+  return { message, file: null, line: null, column: null };
+}

@@ -1,0 +1,63 @@
+import type { Plugin } from '../../../plugin-sdk/define-plugin.ts';
+import type { Row } from '../../entities/entity.ts';
+import { createPluginCatalog } from '../catalog.ts';
+import { recordCode } from '../code/code-hooks.ts';
+import type { PluginCode } from '../code/plugin-code.ts';
+import { cleanError } from '../code/version-url.ts';
+import { loadPlugins } from '../load-plugins.ts';
+import { loadProblem } from '../load-problem.ts';
+import { ownEntries } from '../own-entries.ts';
+import { originOf } from '../plugin-origin.ts';
+import type { TrialBoot, TrialResult, TriedPlugin } from './trial.ts';
+
+/** Loads the plugins of users and everything that they may load later, except what `setup` does. Rejects with what is wrong. */
+export async function tryPlugins({ setting, baseDirectory, sharedStore, rows }: TrialBoot): Promise<TrialResult> {
+  const finish = recordCode();
+  const plugins = await loadPlugins(ownEntries(setting), baseDirectory);
+  const loaded = new Map<string, Omit<TriedPlugin, 'code'>>();
+  for (const plugin of plugins.values()) loaded.set(plugin.name, await loadParts(plugin));
+  if (rows.length > 0) await checkRows(plugins, rows, sharedStore);
+  const codes = new Map<string, PluginCode>(finish().map((code) => [code.file, code]));
+  return {
+    ok: true,
+    plugins: [...plugins.values()].map((plugin): TriedPlugin => {
+      const code = codes.get(originOf(plugin) ?? '');
+      const parts = loaded.get(plugin.name);
+      if (code === undefined || parts === undefined) throw new Error(`plugin '${plugin.name}' was not recorded`);
+      return { ...parts, code };
+    }),
+  };
+}
+
+async function loadParts(plugin: Plugin): Promise<Omit<TriedPlugin, 'code'>> {
+  try {
+    await plugin.loadSchema();
+    const entities = await plugin.loadEntities();
+    const adminRoutes = await plugin.loadAdminRoutes();
+    await plugin.loadBackground();
+    await plugin.loadMetrics();
+    return {
+      name: plugin.name,
+      entities: JSON.stringify(entities.map(({ name, path, schema }) => [name, path, [...schema.fields.keys()]])),
+      adminRoutes: adminRoutes?.toString() ?? '',
+    };
+  } catch (error) {
+    const reason = loadProblem(cleanError(error), originOf(plugin) ?? '');
+    throw new Error(`plugins: '${plugin.name}' cannot be loaded: ${reason}`, { cause: error });
+  }
+}
+
+async function checkRows(plugins: ReadonlyMap<string, Plugin>, rows: readonly Row[], sharedStore: boolean) {
+  const { definePluginsEntity } = await import('../../entities/plugins.ts');
+  const { applyPatch } = await import('../../entities/rows.ts');
+  const entity = definePluginsEntity(await createPluginCatalog(plugins, { sharedStore }));
+  for (const row of rows) {
+    const name = String(row['name']);
+    if (!plugins.has(name)) continue;
+    const result = applyPatch(entity, row, {}, { now: 0 });
+    if (result.ok) continue;
+    throw new Error(
+      `plugin '${name}' no longer accepts the configuration of instance ${row.id}: ${JSON.stringify(result.error.fields)}`,
+    );
+  }
+}
