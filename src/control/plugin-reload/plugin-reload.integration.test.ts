@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { until, untilPasses } from '../../../test/support/until.ts';
 import { answering, startReloadRig } from './reload.fixture.ts';
@@ -135,4 +137,21 @@ test('metrics, background parts and zones of the plugin are those of the new cod
     zones.filter(({ plugin }) => plugin === 'mine').map(({ bytes }) => bytes),
     [8192],
   );
+});
+
+test('no error and no log shows under which URL a version is loaded', async (t) => {
+  const throwing = (text: string) => ({
+    setup: `return { access: () => { tools.log.warn('here', { at: new Error('${text}').stack }); throw new Error('${text}'); } };`,
+  });
+  const log = join(mkdtempSync(join(tmpdir(), 'sluicegate-log-')), 'error.log');
+  t.after(() => rmSync(dirname(log), { recursive: true, force: true }));
+  await using rig = await startReloadRig(throwing('first'), { env: { SLUICEGATE_PROXY_ERROR_LOG: log } });
+  await rig.text();
+  await rig.write(throwing('second'));
+  assert.equal((await rig.reload()).state, 'live');
+  await rig.text();
+  await untilPasses(() => assert.match(readFileSync(log, 'utf8'), /second.*second/s));
+  const text = readFileSync(log, 'utf8');
+  assert.match(text, /handler\.ts:\d+:\d+/);
+  assert.doesNotMatch(text, /version=/);
 });

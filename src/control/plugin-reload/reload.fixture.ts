@@ -37,6 +37,7 @@ export async function startReloadRig(
   source: PluginSource,
   options: {
     readonly settings?: Partial<Settings>;
+    readonly env?: Readonly<Record<string, string>>;
     readonly config?: object;
     readonly files?: Readonly<Record<string, string>>;
   } = {},
@@ -75,7 +76,10 @@ export function setup(config: any, tools: any): any {
   };
   for (const [name, text] of Object.entries(options.files ?? {})) await save(name, text);
   await write(source);
-  const rig = await startRig({ settings: { plugins: ['bundled', join(folder, 'index.ts')], ...options.settings } });
+  const rig = await startRig({
+    ...(options.env === undefined ? {} : { env: options.env }),
+    settings: { plugins: ['bundled', join(folder, 'index.ts')], ...options.settings },
+  });
   await rig.write('POST', '/plugins', { name: 'mine', config: options.config ?? {} });
   return {
     rig,

@@ -1,6 +1,7 @@
 import type { PluginLogger } from '../../plugin-sdk/tools.ts';
 import { severities } from '../../shared/logs/severities.ts';
 import type { FromWorker } from '../../shared/messages/messages.ts';
+import { withoutVersions } from '../../shared/plugin-loader/code/version-url.ts';
 import type { LogLevel } from '../../shared/settings/settings.ts';
 import { Counter } from '../../shared/zones/counters.ts';
 
@@ -56,7 +57,8 @@ function sendable(fields: Fields): Fields {
 }
 
 function sendableValue(value: unknown): unknown {
-  if (value instanceof Error) return value.stack ?? String(value);
+  if (value instanceof Error) return withoutVersions(value.stack ?? String(value));
+  if (typeof value === 'string') return withoutVersions(value);
   if (typeof value === 'function' || typeof value === 'symbol') return String(value);
   if (typeof value !== 'object' || value === null) return value;
   try {

@@ -1,8 +1,9 @@
 import { type LoadHookContext, type ResolveHookContext, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import type { PluginCode, RecordedModule } from './plugin-code.ts';
+import type { PluginCode } from './plugin-code.ts';
 import { belongs, rootOf } from './plugin-root.ts';
-import { formatByName, Recording } from './recording.ts';
+import { isCommonJs, recordModule } from './recorded-module.ts';
+import { Recording } from './recording.ts';
 import { cleanError, splitVersion, versionedUrl } from './version-url.ts';
 
 /*
@@ -93,7 +94,7 @@ function resolve(...[specifier, context, next]: Parameters<Resolve>): ReturnType
     const url = new URL(specifier, parentURL).href;
     const module = known.code.modules.get(url);
     if (module !== undefined && !module.fixed)
-      return { url: versionedUrl(url, version), format: formatOf(url, module), shortCircuit: true };
+      return { url: versionedUrl(url, version), format: module.format, shortCircuit: true };
   }
   const found = next(specifier, { ...context, parentURL } satisfies ResolveHookContext);
   const root = known?.root ?? recordings?.get(version)?.root;
@@ -106,10 +107,13 @@ function load(...[url, context, next]: Parameters<Load>): ReturnType<Load> {
   if (versioned === null) return loadFixed(url, context, next);
   const module = versions.get(versioned.version)?.code.modules.get(versioned.url);
   if (module !== undefined && !module.fixed)
-    return { format: formatOf(versioned.url, module), source: module.source, shortCircuit: true };
+    return { format: module.format, source: module.source, shortCircuit: true };
   const found = next(versioned.url, context);
-  recordings?.get(versioned.version)?.add(versioned.url, recorded(found.format, found.source));
-  return found;
+  const { format, source } = found;
+  if (source == null) return found;
+  const read = recordModule(versioned.url, format ?? '', fileOf(source));
+  recordings?.get(versioned.version)?.add(versioned.url, read);
+  return read.fixed ? found : { ...found, format: read.format, source: read.source };
 }
 
 /** A module without a version: of Node, of the gateway, of a package, or a CommonJS module of a plugin. */
@@ -118,7 +122,7 @@ function loadFixed(url: string, context: LoadHookContext, next: Parameters<Load>
   if (!url.startsWith('file:')) return found;
   for (const recording of recordings?.values() ?? []) {
     if (found.source != null && belongs(url, recording.root, ''))
-      recording.add(url, recorded('commonjs', found.source));
+      recording.add(url, recordModule(url, 'commonjs', fileOf(found.source)));
   }
   // A worker that starts later has the code of the others, also where the file has changed since.
   for (const { code } of versions.values()) {
@@ -128,18 +132,6 @@ function loadFixed(url: string, context: LoadHookContext, next: Parameters<Load>
   return found;
 }
 
-type Source = ReturnType<Load>['source'];
-
-function recorded(format: string | null | undefined, source: Source): RecordedModule {
-  const bytes = typeof source === 'string' ? source : Buffer.from((source ?? '') as Uint8Array);
-  const text = typeof bytes === 'string' || format === 'wasm' ? bytes : bytes.toString();
-  return { format: format ?? '', source: text, fixed: isCommonJs(format) };
-}
-
-function formatOf(url: string, { format }: RecordedModule): string {
-  return format === '' ? formatByName(url) : format;
-}
-
-function isCommonJs(format: string | null | undefined): boolean {
-  return format?.startsWith('commonjs') === true;
+function fileOf(source: NonNullable<ReturnType<Load>['source']>): string | Uint8Array {
+  return typeof source === 'string' ? source : Buffer.from(source as Uint8Array);
 }

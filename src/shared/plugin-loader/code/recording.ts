@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type PluginCode, pluginCode, type RecordedModule, versionLength } from './plugin-code.ts';
+import { type PluginCode, pluginCode } from './plugin-code.ts';
 import { belongs, rootOf } from './plugin-root.ts';
+import { type RecordedModule, recordModule } from './recorded-module.ts';
+import { versionLength } from './version-url.ts';
 
 /** Of the code of one plugin. */
 export const maxFiles = 10_000;
@@ -47,9 +49,14 @@ export class Recording {
       if (this.#modules.has(url) || !belongs(url, this.root, name) || !isModule(url, scripts)) continue;
       const path = fileURLToPath(url);
       if (!existsSync(path)) continue;
-      const source = readFileSync(path, 'utf8');
-      this.add(url, { format: '', source, fixed: false });
-      for (const found of [...specifiers(source, late), ...specifiers(source, early)]) queue.push([url, found]);
+      const text = readFileSync(path, 'utf8');
+      try {
+        this.add(url, recordModule(url, formatByName(url), text));
+      } catch {
+        // Reported when it is loaded, if ever.
+        continue;
+      }
+      for (const found of [...specifiers(text, late), ...specifiers(text, early)]) queue.push([url, found]);
     }
   }
 }
@@ -66,7 +73,7 @@ function isModule(url: string, scripts: boolean): boolean {
 }
 
 /** The format of a module that was found in a text. */
-export function formatByName(url: string): string {
+function formatByName(url: string): string {
   if (url.endsWith('.json')) return 'json';
   return /\.m?ts$/.test(url) ? 'module-typescript' : 'module';
 }

@@ -1,4 +1,5 @@
-import { versionLength } from './plugin-code.ts';
+/** Hexadecimal digits of a version. */
+export const versionLength = 16;
 
 const ending = new RegExp(`[?&]version=([0-9a-f]{${versionLength}})$`);
 const anywhere = new RegExp(`[?&]version=[0-9a-f]{${versionLength}}(?![0-9a-z])`, 'g');
