@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { version } from '../src/version.ts';
 import { compile, emitted } from './lib/build/compile.ts';
 import { reachableModules } from './lib/build/module-graph.ts';
+import { replaceZod } from './lib/build/zod-declarations.ts';
 import { root } from './lib/files.ts';
 import { print } from './lib/steps.ts';
 
@@ -26,6 +27,7 @@ try {
   compile(modules, unfinished, {});
   compile(contract, unfinished, { declaration: true, emitDeclarationOnly: true });
   for (const file of contract) referToNodeTypes(join(unfinished, file.replace(/^src\/(.*)\.ts$/, '$1.d.ts')));
+  replaceZod(unfinished, emitted(unfinished));
   // The dashboard shows them, through the Admin API.
   for (const readme of globSync('src/plugins/*/README.md', { cwd: root })) {
     copyFileSync(join(root, readme), join(unfinished, readme.replace(/^src\W/, '')));

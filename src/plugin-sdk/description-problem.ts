@@ -69,7 +69,7 @@ function checksProblem(value: unknown, { config }: Description): string | null {
 function schemaProblem(value: unknown, { config }: Description): string | null {
   if (value === undefined) return null;
   if (config !== undefined) return 'is there next to config: keep one of them';
-  return isFunction(value) || isObject(value) ? null : "must be a function that loads it: () => import('./schema.ts')";
+  return isFunction(value) || isObject(value) ? null : 'must be a function that loads its module: () => import(...)';
 }
 
 function isName(value: unknown): value is string {

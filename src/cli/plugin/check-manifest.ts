@@ -39,7 +39,7 @@ function exportProblems(folder: string, exports: unknown): readonly string[] {
   const files = typeof main === 'string' ? { default: main } : main;
   if (!isObject(files))
     return [
-      'exports must name the compiled module: { ".": { "types": "./dist/index.d.ts", "default": "./dist/index.js" } }',
+      'exports must name the compiled module for ".": "default" is ./dist/index.js, and "types" its declarations',
     ];
   const problems: string[] = [];
   const code = [Reflect.get(files, 'default'), Reflect.get(files, 'import')].find((path) => path !== undefined);
