@@ -11,6 +11,7 @@ import type { WhatIf } from '../control/what-if/what-if.ts';
 import type { ToWorker } from '../shared/messages/messages.ts';
 import { pluginSettings } from '../shared/messages/plugin-settings.ts';
 import { awaitWithTimeout } from '../shared/util/time/await-with-timeout.ts';
+import { controlPlaneMeters } from '../shared/zones/plugin-meter.ts';
 import { recoverMemory } from '../shared/zones/zone-kinds.ts';
 import { ZoneRegistry } from '../shared/zones/zone-registry.ts';
 import { type NodeAddresses, openAddresses } from './addresses/node-addresses.ts';
@@ -114,6 +115,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     background: (plugin, message) => background.handle(plugin, message),
   });
   shutdown.add('the copy of consumers and credentials', () => calls.close());
+  const meters = controlPlaneMeters(memory.pluginMeter);
   const background: BackgroundParts = new BackgroundParts({
     plugins,
     store: backgroundStore({
@@ -130,6 +132,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     broadcast: (plugin, message) => messages.send(plugin, message),
     nodeId,
     log,
+    meters,
   });
   const messages = new NodeMessages({ store, shared, receivers: background });
   shutdown.closing.addEventListener('abort', () => background.abort());

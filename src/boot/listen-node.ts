@@ -18,8 +18,10 @@ import type { HybridFacts } from '../control/metrics/hybrid-families.ts';
 import type { Store } from '../control/store/store.ts';
 import { createNodeFacts } from '../control/supervisor/node-facts.ts';
 import type { Plugin } from '../plugin-sdk/define-plugin.ts';
+import { failureFields } from '../shared/plugin-loader/failure-fields.ts';
 import { logLevels } from '../shared/settings/definitions/general.ts';
 import type { LogLevel, Settings } from '../shared/settings/settings.ts';
+import { controlPlaneMeters, MeterPhase } from '../shared/zones/plugin-meter.ts';
 import { NodeVitals } from '../shared/zones/worker-vitals.ts';
 import { zoneFill } from '../shared/zones/zone-kinds.ts';
 import type { ZoneRegistry } from '../shared/zones/zone-registry.ts';
@@ -191,12 +193,17 @@ function hybridFacts({ role, hybrid }: Settings, dataPlanes: AdminDependencies['
 function adminOptionsOf(node: ConfiguredNode): AdminOptions {
   const { options, logs, data, background, messages, zones } = node;
   const readinessThread = readinessThreadOptions(node);
+  const meters = controlPlaneMeters(node.memory.pluginMeter);
   return {
     entities: data.entities,
     catalog: data.catalog,
     plugins: data.plugins,
     log: logs.admin,
     pluginAdminRoutes: new Map(),
+    pluginFailed(plugin, error) {
+      meters.of(plugin).failed(MeterPhase.adminRoutes);
+      logs.node.error('plugin failed', { plugin, phase: 'adminRoutes', ...failureFields(error) });
+    },
     pluginBackground: (plugin, message) => background.handle(plugin, message),
     pluginBroadcast: (plugin, message) => messages.send(plugin, message),
     pluginZone: (instance, name) => zones.find(instance, name),

@@ -1,3 +1,6 @@
+import { guardProcess } from '../shared/plugin-loader/guard-process.ts';
+import { StrayFailures } from '../shared/plugin-loader/stray-failures.ts';
+import { controlPlaneMeters } from '../shared/zones/plugin-meter.ts';
 import type { NodeCore } from './node-core.ts';
 import { DescriptorWatch } from './observability/descriptor-watch.ts';
 import type { NodeLogs } from './observability/node-logs.ts';
@@ -24,7 +27,10 @@ export async function openNode(node: NodeCore, warnings: readonly string[]): Pro
   const descriptors = new DescriptorWatch(logs.node);
   descriptors.start(options.settings);
   shutdown.add('the control plane', () => descriptors.stop());
-  if (options.ownsProcess) logUncaughtExceptions(logs, shutdown.begun);
+  if (options.ownsProcess) {
+    guardProcess({ refuse: 'plugins' });
+    logUncaughtExceptions(logs, node.memory.pluginMeter, shutdown.begun);
+  }
   return { ...node, logs, descriptors };
 }
 
@@ -35,9 +41,15 @@ export function reopenLogs({ logs, supervisor }: OpenedNode): void {
 }
 
 /** The workers carry traffic: an exception in the control plane must not end their process. */
-function logUncaughtExceptions(logs: NodeLogs, stopping: AbortSignal): void {
-  const log = (error: unknown): void =>
-    logs.node.crit('uncaught exception in the control plane; continuing', { err: error });
+function logUncaughtExceptions(logs: NodeLogs, pluginMeter: SharedArrayBuffer, stopping: AbortSignal): void {
+  const strays = new StrayFailures({
+    meters: controlPlaneMeters(pluginMeter),
+    log: (message, fields) => logs.node.error(message, fields),
+  });
+  const log = (error: unknown): void => {
+    if (strays.isOfPlugin(error)) strays.report(error);
+    else logs.node.crit('uncaught exception in the control plane; continuing', { err: error });
+  };
   process.on('uncaughtException', log);
   process.on('unhandledRejection', log);
   stopping.addEventListener('abort', () => {

@@ -8,6 +8,7 @@ import { testSettings } from '../../plugin-testing/index.ts';
 import type { Row } from '../../shared/entities/entity.ts';
 import type { ErrorLog } from '../../shared/logs/error-log.ts';
 import type { SnapshotDelta } from '../../shared/messages/messages.ts';
+import { controlPlaneMeters, createPluginMeter } from '../../shared/zones/plugin-meter.ts';
 import { BackgroundParts, type BackgroundPartsOptions } from './background-parts.ts';
 
 /** A plugin that records what happens to its background part. */
@@ -45,6 +46,7 @@ function rig() {
     broadcast: async () => false,
     nodeId: 'node',
     log,
+    meters: controlPlaneMeters(createPluginMeter(0)),
   });
   const change = async (delta: Partial<SnapshotDelta>): Promise<readonly string[]> => {
     parts.configChanged({ version: 1, full: false, upserts: {}, removes: {}, ...delta });

@@ -4,7 +4,9 @@ import type { ConfiguredInstance, PluginLogger, PluginSettings } from '../../plu
 import type { Row } from '../../shared/entities/entity.ts';
 import type { ErrorLog } from '../../shared/logs/error-log.ts';
 import type { SnapshotDelta } from '../../shared/messages/messages.ts';
+import { failureFields } from '../../shared/plugin-loader/failure-fields.ts';
 import { rejectVaultReferences } from '../../shared/plugin-loader/reject-vault-references.ts';
+import { MeterPhase, type PluginMeters } from '../../shared/zones/plugin-meter.ts';
 
 export interface BackgroundPartsOptions {
   readonly plugins: ReadonlyMap<string, Plugin>;
@@ -17,6 +19,8 @@ export interface BackgroundPartsOptions {
   readonly settings: PluginSettings;
   readonly nodeId: string;
   readonly log: ErrorLog;
+  /** Where failures are counted. */
+  readonly meters: PluginMeters;
 }
 
 /** What plugins do in the background. The part of a plugin runs while an instance of it is enabled. */
@@ -146,16 +150,14 @@ class BackgroundPart {
   }
 
   settle(): void {
-    this.#queue = this.#queue
-      .then(() => this.#settle())
-      .catch((error) => this.#log.error('plugin failed', { err: error }));
+    this.#queue = this.#queue.then(() => this.#settle()).catch((error) => this.#failed(error));
   }
 
   /** In the order of the calls, and after what was configured before. */
   notify(call: (part: PluginBackground) => void | Promise<void>): void {
     this.#queue = this.#queue
       .then(() => (this.#running === null ? undefined : call(this.#running.part)))
-      .catch((error) => this.#log.error('plugin failed', { err: error }));
+      .catch((error) => this.#failed(error));
   }
 
   async handle(message: unknown): Promise<unknown> {
@@ -167,7 +169,7 @@ class BackgroundPart {
     try {
       return this.#running?.part.circuits?.() ?? [];
     } catch (error) {
-      this.#log.error('plugin failed', { err: error });
+      this.#failed(error);
       return [];
     }
   }
@@ -181,6 +183,11 @@ class BackgroundPart {
     this.#stopped = true;
     this.settle();
     await this.#queue;
+  }
+
+  #failed(error: unknown): void {
+    this.#options.meters.of(this.#plugin.name).failed(MeterPhase.background);
+    this.#log.error('plugin failed', { phase: 'background', ...failureFields(error) });
   }
 
   async #settle(): Promise<void> {

@@ -185,6 +185,7 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
     },
     inherited: {},
     pluginAdminRoutes: new Map(),
+    pluginFailed: () => {},
     pluginBackground: async () => null,
     pluginBroadcast: async () => false,
     pluginZone: () => null,

@@ -214,6 +214,8 @@ export interface AdminOptions {
   readonly pluginBackground: (plugin: string, message: unknown) => Promise<unknown>;
   /** Sends a message to the background parts of a plugin on all other nodes. */
   readonly pluginBroadcast: (plugin: string, message: unknown) => Promise<boolean>;
+  /** A route of a plugin threw. */
+  readonly pluginFailed: (plugin: string, error: unknown) => void;
   /** Memory of a zone that a plugin instance declared. */
   readonly pluginZone: (instanceId: string, name: string) => SharedArrayBuffer | null;
   /** Absent: the control plane serves the status API itself. */

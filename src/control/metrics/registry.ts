@@ -1,6 +1,7 @@
 import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
 import type { MetricFamily, PluginMetricsModule, PluginMetricsTools } from '../../plugin-sdk/metrics.ts';
 import type { SnapshotDelta } from '../../shared/messages/messages.ts';
+import { failureMessage } from '../../shared/plugin-loader/failure-fields.ts';
 import { throttledLog } from '../../shared/util/time/throttled-log.ts';
 import type { CoreFacts } from './core-facts.ts';
 import { counter, familyProblem } from './families.ts';
@@ -67,9 +68,9 @@ export class MetricsRegistry {
     ]);
     const families = new Map<string, MetricFamily>();
     for (const family of parts.flat()) {
-      const problem = families.has(family.name) ? `${family.name} is defined twice` : familyProblem(family);
+      const problem = problemOf(family, families);
       if (problem === null) families.set(family.name, family);
-      else this.failed(family.name, problem);
+      else this.failed(problem.name, problem.text);
     }
     const errors = this.#errors;
     const own = counter('sluicegate_metric_errors_total', 'Metrics that could not be collected', [], [[errors]]);
@@ -79,7 +80,7 @@ export class MetricsRegistry {
   /** Series of a family could not be read. */
   failed(family: string, error: unknown): void {
     this.#errors++;
-    this.#report(`${family}: ${error instanceof Error ? error.message : String(error)}`);
+    this.#report(`${family}: ${failureMessage(error)}`);
   }
 
   async #part(name: string, collect: () => Promise<readonly MetricFamily[]>): Promise<readonly MetricFamily[]> {
@@ -120,5 +121,19 @@ export class MetricsRegistry {
       module.catch(() => this.#modules.delete(name));
     }
     return module;
+  }
+}
+
+/** A plugin may return anything, also what cannot be read. */
+function problemOf(
+  family: MetricFamily,
+  known: ReadonlyMap<string, unknown>,
+): { readonly name: string; readonly text: string } | null {
+  try {
+    const { name } = family;
+    const text = known.has(name) ? `${name} is defined twice` : familyProblem(family);
+    return text === null ? null : { name, text };
+  } catch (error) {
+    return { name: 'a family', text: failureMessage(error) };
   }
 }

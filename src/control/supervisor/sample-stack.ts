@@ -1,45 +1,76 @@
 import type { Worker } from 'node:worker_threads';
+import { sourceFile } from '../../shared/plugin-loader/error-place.ts';
+import { isPluginCode } from '../../shared/plugin-loader/plugin-origin.ts';
 
 /** Available since Node 24.8. */
 interface Profiled {
   startCpuProfile?(): Promise<{ stop(): Promise<string> }>;
 }
 
-interface Profile {
-  readonly nodes: readonly {
-    readonly hitCount?: number;
-    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
-  }[];
+/** V8's `Profiler.Profile`, as far as it is used. */
+export interface Profile {
+  readonly nodes: readonly ProfileNode[];
+}
+
+interface ProfileNode {
+  readonly id: number;
+  readonly hitCount?: number;
+  readonly children?: readonly number[];
+  readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+  /** Samples by line, from 1. */
+  readonly positionTicks?: readonly { readonly line: number; readonly ticks: number }[];
+}
+
+/** Where a thread spends its time. */
+export interface BusyPlace {
+  /** `function (file:line)`. */
+  readonly text: string;
+  readonly file: string;
 }
 
 /** Milliseconds of sampling, and the timeout of each step. */
 const watchTime = 50;
 const sampleTimeout = 500;
 
-/**
- * Where a thread spends its time, as `function (file:line)`: V8 interrupts it even in an endless loop. Null when that is unknown
- * within the timeout.
- */
-export async function sampleStack(thread: Worker): Promise<string | null> {
+/** Where a thread spends its time: V8 interrupts it even in an endless loop. Null when that is unknown within the timeout. */
+export async function sampleStack(thread: Worker): Promise<BusyPlace | null> {
   try {
     const profiling = await within((thread as Profiled).startCpuProfile?.());
     if (profiling === null) return null;
     await new Promise((resolve) => setTimeout(resolve, watchTime));
     const text = await within(profiling.stop());
-    return text === null ? null : hottest(JSON.parse(text) as Profile);
+    return text === null ? null : busyPlace(JSON.parse(text) as Profile);
   } catch {
     return null;
   }
 }
 
-function hottest({ nodes }: Profile): string | null {
-  let best: Profile['nodes'][number] | null = null;
-  for (const node of nodes) {
-    if ((node.hitCount ?? 0) > (best?.hitCount ?? 0) && node.callFrame.url !== '') best = node;
+/**
+ * The function with most samples or, where that is code of Node or the gateway, the nearest caller in a plugin: a loop that calls
+ * `JSON.parse` is the plugin's. Null: no sample is in a file.
+ */
+export function busyPlace({ nodes }: Profile): BusyPlace | null {
+  let hottest: ProfileNode | null = null;
+  for (const node of nodes) if ((node.hitCount ?? 0) > (hottest?.hitCount ?? 0)) hottest = node;
+  if (hottest === null) return null;
+  const callers = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node] as const)));
+  let inFile: BusyPlace | null = null;
+  let below: ProfileNode | null = null;
+  for (let node: ProfileNode | null = hottest; node !== null; below = node, node = callers.get(node.id) ?? null) {
+    const file = sourceFile(node.callFrame.url);
+    if (file === null) continue;
+    const place = { text: placeText(node, below, file), file };
+    if (isPluginCode(file)) return place;
+    inFile ??= place;
   }
-  if (best === null) return null;
-  const { functionName, url, lineNumber } = best.callFrame;
-  return `${functionName === '' ? '(anonymous)' : functionName} (${url}:${lineNumber + 1})`;
+  return inFile;
+}
+
+/** The line with most samples is known of the function that runs; of a caller, only where the function begins. */
+function placeText({ callFrame, positionTicks = [] }: ProfileNode, below: ProfileNode | null, file: string): string {
+  const busiest = below === null ? positionTicks.toSorted((a, b) => b.ticks - a.ticks)[0] : undefined;
+  const name = callFrame.functionName === '' ? '(anonymous)' : callFrame.functionName;
+  return `${name} (${file}:${busiest?.line ?? callFrame.lineNumber + 1})`;
 }
 
 async function within<T>(promise: Promise<T> | undefined): Promise<T | null> {

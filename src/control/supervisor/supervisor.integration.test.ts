@@ -65,7 +65,7 @@ test('a worker that dies is replaced, with the current config, while the others 
   const log = await readFile(join(gateway.prefix, 'error.log'), 'utf8');
   assert.match(log, /worker died/);
   assert.match(log, /thrown on purpose/, 'with the cause');
-  assert.match(log, /faulty\.ts/, 'and where');
+  assert.match(log, /data-plane-worker\.ts/, 'and where');
 });
 
 test('a worker that ends itself repeatedly is replaced each time', async () => {

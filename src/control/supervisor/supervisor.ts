@@ -1,15 +1,17 @@
 import type { FromWorker, SettingsChange, SnapshotFailure, ToWorker } from '../../shared/messages/messages.ts';
 import { pluginDrainTimeout } from '../../shared/messages/plugin-settings.ts';
+import { pluginOfFile } from '../../shared/plugin-loader/plugin-origin.ts';
 import { heapCeiling, workerHeapLimit } from '../../shared/settings/heap-limit.ts';
 import type { LogLevel } from '../../shared/settings/settings.ts';
 import type { ListeningSocket } from '../../shared/sockets/listening-sockets.ts';
 import type { TrafficMessage } from '../../shared/traffic/traffic-record.ts';
 import { sharedClock } from '../../shared/util/time/clock.ts';
 import { Counter, resetGauges, workerCounters } from '../../shared/zones/counters.ts';
-import { NodeVitals, WorkerState } from '../../shared/zones/worker-vitals.ts';
+import { NodeVitals, type PluginCall, WorkerState } from '../../shared/zones/worker-vitals.ts';
 import type { WorkerConfig } from '../publish/publisher-options.ts';
 import { Quarantine } from './quarantine.ts';
 import { Respawns } from './respawns.ts';
+import type { BusyPlace } from './sample-stack.ts';
 import type { SupervisorOptions } from './supervisor-options.ts';
 import { Waiters } from './waiters.ts';
 import { Watchdog } from './watchdog.ts';
@@ -226,7 +228,7 @@ export class Supervisor {
         break;
       case 'call':
         void this.#options.onCall(message.call).then((result) => {
-          worker.post({ type: 'answer', id: message.id, result });
+          worker.answer(message.id, result);
         });
         break;
       case 'health':
@@ -298,14 +300,14 @@ export class Supervisor {
   async #replaceStuck(worker: WorkerHandle, silence: number): Promise<void> {
     const call = this.#vitals.pluginCall(worker.number);
     if (call.phase === 'setup') this.#quarantine.add(call.instance);
-    const at = await worker.busyWith();
+    const busy = await worker.busyWith();
     // The worker may have ended meanwhile.
     if (this.#workers[worker.number] !== worker) return;
     const message = this.#stopping ? 'worker does not respond and is ended' : 'worker does not respond and is replaced';
     this.#condemn(worker, message, {
       silent_ms: Math.round(silence),
       ...this.#options.nameCall(call),
-      ...(at === null ? {} : { at }),
+      ...(busy === null ? {} : busyFields(call, busy)),
     });
   }
 
@@ -345,6 +347,12 @@ export class Supervisor {
   #live(): readonly WorkerHandle[] {
     return this.#workers.filter((worker) => worker !== null);
   }
+}
+
+/** A loop outside of a phase (a timer, code after an `await`) is named by its file: the last call may have been of another plugin. */
+function busyFields({ phase }: PluginCall, { text, file }: BusyPlace): Readonly<Record<string, unknown>> {
+  const plugin = phase === null ? pluginOfFile(file) : null;
+  return { ...(plugin === null ? {} : { plugin }), at: text };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

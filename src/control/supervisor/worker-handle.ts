@@ -1,7 +1,9 @@
 import type { Worker } from 'node:worker_threads';
+import type { CallResult } from '../../shared/lookup/calls.ts';
 import type { FromWorker, SnapshotFailure, ToWorker, WorkerBoot } from '../../shared/messages/messages.ts';
+import { failureMessage } from '../../shared/plugin-loader/failure-fields.ts';
 import type { ListeningSocket } from '../../shared/sockets/listening-sockets.ts';
-import { sampleStack } from './sample-stack.ts';
+import { type BusyPlace, sampleStack } from './sample-stack.ts';
 
 export interface WorkerEvents {
   message(worker: WorkerHandle, message: FromWorker): void;
@@ -58,6 +60,16 @@ export class WorkerHandle {
     this.#thread.postMessage(message);
   }
 
+  /** The answer to a call. What a plugin answers may be impossible to copy between threads: then the call fails. */
+  answer(id: number, result: CallResult): void {
+    try {
+      this.post({ type: 'answer', id, result });
+    } catch (error) {
+      const message = `the answer cannot be sent to a worker: ${failureMessage(error)}`;
+      this.post({ type: 'answer', id, result: { ok: false, failure: { kind: 'exception', message, fields: {} } } });
+    }
+  }
+
   /** Bytes of heap in use; 0 when the thread does not answer in time. */
   async heapUsed(): Promise<number> {
     const late = Promise.withResolvers<null>();
@@ -77,8 +89,8 @@ export class WorkerHandle {
     return this.#thread.performance.eventLoopUtilization();
   }
 
-  /** What the thread is doing now, as `function (file:line)`; null: unknown. */
-  busyWith(): Promise<string | null> {
+  /** What the thread is doing now; null: unknown. */
+  busyWith(): Promise<BusyPlace | null> {
     return sampleStack(this.#thread);
   }
 

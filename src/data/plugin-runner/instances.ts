@@ -12,6 +12,7 @@ import { entityMark, PluginPhase } from '../../shared/zones/worker-vitals.ts';
 import { currentRequestId, enterCall, leaveCall } from './current-request.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { PluginInstance } from './plan.ts';
+import { reportFailure } from './report-failure.ts';
 
 /** The parts of a stored plugin row that matter here; `config` is validated and has its defaults. */
 export interface PluginRow {
@@ -101,9 +102,21 @@ function toolsFor(
       return limits;
     },
     zone,
-    count: (name: string, by = 1) => host.count(plugin.name, name, by, instanceId),
+    count: (name: string, by = 1) => host.count(plugin.name, countName(name), countable(by), instanceId),
     background: (message: unknown) => host.background(plugin.name, message),
   });
+}
+
+/** Characters. */
+const maxCountName = 100;
+
+/** Counts are sent between threads and summed up: whatever a plugin passes becomes a name and a number here. */
+function countName(name: unknown): string {
+  return String(name).slice(0, maxCountName);
+}
+
+function countable(by: unknown): number {
+  return typeof by === 'number' && Number.isFinite(by) ? by : 0;
 }
 
 type Limits = typeof import('../../shared/limits/limit-tools.ts');
@@ -144,7 +157,7 @@ function dispose(instance: PluginInstance): void {
   try {
     instance.phases.dispose?.();
   } catch (error) {
-    instance.log.error('plugin failed', { phase: 'dispose', error });
+    reportFailure(instance, 'dispose', error);
   } finally {
     leaveCall();
   }

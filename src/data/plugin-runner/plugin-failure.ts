@@ -1,45 +1,42 @@
+import { CallFailed, type CallFailure } from '../../plugin-sdk/calls.ts';
 import { EntityAccessError } from '../../plugin-sdk/entity-access.ts';
 import { LimiterUnavailable } from '../../plugin-sdk/limits.ts';
 import type { PluginPhases } from '../../plugin-sdk/phases.ts';
 import { type Reply, refuse, replyJson } from '../../plugin-sdk/reply.ts';
-import { BodyMemoryExhausted, errors, RequestBodyTooLarge } from '../../shared/errors.ts';
+import { BodyMemoryExhausted, type ErrorEntry, errors, RequestBodyTooLarge } from '../../shared/errors.ts';
 import { ContentCodingError } from '../../shared/util/bytes/content-coding.ts';
 import { OutageLog } from '../../shared/util/time/outage-log.ts';
+import { MeterPhase } from '../../shared/zones/plugin-meter.ts';
 import type { Exchange } from '../request/exchange.ts';
 import type { PluginInstance } from './plan.ts';
+import { reportFailure } from './report-failure.ts';
 
 /** Nothing: continue. A `Reply`: answer with it. */
 export type PhaseResult = Reply | undefined | Promise<Reply | undefined>;
 
+/** Phases of a request. */
+type FailingPhase = Exclude<keyof PluginPhases, 'logMask' | 'accessSkipped'>;
+
 /** A plugin threw. The cause appears only in the log. */
-export function logFailure(
-  exchange: Exchange,
-  instance: PluginInstance,
-  phase: keyof PluginPhases,
-  error: unknown,
-): void {
+export function logFailure(exchange: Exchange, instance: PluginInstance, phase: FailingPhase, error: unknown): void {
   exchange.trace?.pluginFailed();
-  instance.log.error('plugin failed', { phase, request_id: exchange.id, error });
+  reportFailure(instance, phase, error, exchange.id);
 }
 
 /** The same, where the request cannot continue. */
-export function failedReply(
-  exchange: Exchange,
-  instance: PluginInstance,
-  phase: keyof PluginPhases,
-  error: unknown,
-): Reply {
+export function failedReply(exchange: Exchange, instance: PluginInstance, phase: FailingPhase, error: unknown): Reply {
   const reply = replyTo(exchange, instance, phase, error);
   exchange.trace?.pluginFailed(reply);
   return reply;
 }
 
-function replyTo(exchange: Exchange, instance: PluginInstance, phase: keyof PluginPhases, error: unknown): Reply {
+function replyTo(exchange: Exchange, instance: PluginInstance, phase: FailingPhase, error: unknown): Reply {
   if (error instanceof RequestBodyTooLarge)
     return refuse(errors.payloadTooLarge.status, errors.payloadTooLarge.message);
   if (error instanceof BodyMemoryExhausted)
     return refuse(errors.overloaded.status, errors.overloaded.message, { 'Retry-After': '1' });
   if (error instanceof ContentCodingError && phase === 'access') return codingRefusal(error);
+  if (error instanceof CallFailed) return callRefusal(exchange, instance, phase, error);
   if (error instanceof EntityAccessError && error.kind === 'unavailable') {
     outageOf(storeOutages, instance, 'store unavailable; lookups fail').failed(error, {
       phase,
@@ -53,6 +50,30 @@ function replyTo(exchange: Exchange, instance: PluginInstance, phase: keyof Plug
   return replyJson(errors.unexpected.status, { message: errors.unexpected.message });
 }
 
+/** The plugin left it to the gateway what a client receives when its call has no answer: the same as for the request itself. */
+function callRefusal(exchange: Exchange, instance: PluginInstance, phase: FailingPhase, error: CallFailed): Reply {
+  const message = 'a call of the plugin to a backend failed; requests are rejected';
+  const status = callStatuses.has(error.status) ? error.status : errors.badResponse.status;
+  // The client has left.
+  if (error.reason === 'stopped') return refuse(status, errors.upstreamClosed.message);
+  instance.meter.failed(MeterPhase[phase]);
+  outageOf(callOutages, instance, message).failed(error, { phase, request_id: exchange.id, call_failed: error.reason });
+  const entry = callErrors.get(error.reason) ?? errors.badResponse;
+  return refuse(status, entry.status === status ? entry.message : errors.overloaded.message);
+}
+
+const callStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
+
+const callErrors: ReadonlyMap<CallFailure, ErrorEntry> = new Map([
+  ['unreachable', errors.connectFailed],
+  ['timeout', errors.totalTimeout],
+  ['no-target', errors.noTarget],
+  ['bad-answer', errors.badResponse],
+  ['too-large', errors.responseTooLarge],
+  ['no-service', errors.noService],
+]);
+
+const callOutages = new WeakMap<PluginInstance, OutageLog>();
 const storeOutages = new WeakMap<PluginInstance, OutageLog>();
 const limiterOutages = new WeakMap<PluginInstance, OutageLog>();
 

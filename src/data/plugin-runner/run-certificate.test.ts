@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSecureContext } from 'node:tls';
 import type { PluginPhases } from '../../plugin-sdk/phases.ts';
+import { privateMeter } from '../../shared/zones/plugin-meter.ts';
 import { handshakeContext } from '../request/handshake-context.ts';
 import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
 import type { PluginInstance } from './plan.ts';
@@ -14,7 +15,9 @@ const handshake = { serverName: 'a.test', hasCertificate: false, challenge: fals
 
 function instances(logged: string[], ...phases: readonly Phase[]): readonly PluginInstance[] {
   const log = { error: (message: string) => logged.push(message) };
-  return phases.map((certificate) => ({ phases: { certificate }, log }) as unknown as PluginInstance);
+  return phases.map(
+    (certificate) => ({ phases: { certificate }, log, meter: privateMeter() }) as unknown as PluginInstance,
+  );
 }
 
 function snapshot(certificate: readonly PluginInstance[], hasOwn = true): RuntimeSnapshot {

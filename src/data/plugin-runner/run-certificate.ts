@@ -3,6 +3,8 @@ import type { HandshakeView } from '../../plugin-sdk/request-views.ts';
 import { PluginPhase } from '../../shared/zones/worker-vitals.ts';
 import { enterCall, leaveCall } from './current-request.ts';
 import type { PluginInstance } from './plan.ts';
+import { isPromise } from './plugin-failure.ts';
+import { reportFailure } from './report-failure.ts';
 
 type Given = SecureContext | null | Promise<SecureContext | null>;
 
@@ -19,8 +21,8 @@ export function runCertificate(instances: readonly PluginInstance[], handshake: 
     } finally {
       leaveCall();
     }
-    if (given instanceof Promise) {
-      return given
+    if (isPromise(given)) {
+      return Promise.resolve(given)
         .catch((error) => failed(instance, error))
         .then((context) => context ?? runCertificate(instances, handshake, at + 1));
     }
@@ -30,6 +32,6 @@ export function runCertificate(instances: readonly PluginInstance[], handshake: 
 }
 
 function failed(instance: PluginInstance, error: unknown): null {
-  instance.log.error('plugin failed', { phase: 'certificate', error });
+  reportFailure(instance, 'certificate', error);
   return null;
 }

@@ -10,6 +10,7 @@ import { entityMark } from '../../shared/zones/worker-vitals.ts';
 import { createInstance, type PluginHost, retireInstance } from '../plugin-runner/instances.ts';
 import type { PluginInstance, PluginPlan } from '../plugin-runner/plan.ts';
 import { PlanBuilder, type PlanEntry } from '../plugin-runner/plan-builder.ts';
+import { reportFailure } from '../plugin-runner/report-failure.ts';
 import { type TraceRule, traceRule } from '../plugin-runner/trace-rule.ts';
 import type { PlanEpoch, PlanSource } from './build-route.ts';
 import { appliesToStreams } from './build-stream-route.ts';
@@ -187,11 +188,11 @@ export class PluginSet implements PlanSource {
   }
 }
 
-async function drained({ phases, log }: PluginInstance): Promise<void> {
+async function drained(instance: PluginInstance): Promise<void> {
   try {
-    await phases.drain?.();
+    await instance.phases.drain?.();
   } catch (error) {
-    log.error('plugin failed', { phase: 'drain', error });
+    reportFailure(instance, 'drain', error);
   }
 }
 

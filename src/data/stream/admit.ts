@@ -1,5 +1,6 @@
 import { PluginPhase } from '../../shared/zones/worker-vitals.ts';
 import { enterCall, leaveCall } from '../plugin-runner/current-request.ts';
+import { reportFailure } from '../plugin-runner/report-failure.ts';
 import type { RuntimeService } from '../snapshot/runtime.ts';
 import type { RuntimeStreamRoute, StreamSnapshot } from '../snapshot/runtime-stream.ts';
 import { expectStreamLog } from './run-stream-log.ts';
@@ -41,7 +42,7 @@ function pluginsAccept(session: Session, route: RuntimeStreamRoute): boolean {
     try {
       if (instance.phases.accept?.(context) !== true) return false;
     } catch (error) {
-      instance.log.error('plugin failed', { phase: 'accept', error });
+      reportFailure(instance, 'accept', error);
       return false;
     } finally {
       leaveCall();

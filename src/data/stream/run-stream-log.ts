@@ -4,6 +4,7 @@ import { PluginPhase } from '../../shared/zones/worker-vitals.ts';
 import { enterCall, leaveCall } from '../plugin-runner/current-request.ts';
 import { holdInstances, releaseInstances } from '../plugin-runner/instances.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
+import { reportFailure } from '../plugin-runner/report-failure.ts';
 import type { RuntimeStreamRoute } from '../snapshot/runtime-stream.ts';
 import type { Session } from './session.ts';
 import { streamContext } from './stream-context.ts';
@@ -30,7 +31,7 @@ export function runStreamLog(session: Session): void {
     try {
       instance.phases.streamLog?.(context);
     } catch (error) {
-      instance.log.error('plugin failed', { phase: 'streamLog', error });
+      reportFailure(instance, 'streamLog', error);
     } finally {
       leaveCall();
     }

@@ -1,5 +1,6 @@
 import { EntityAccessError } from '../../plugin-sdk/entity-access.ts';
 import type { Call, CallFailure } from '../../shared/lookup/calls.ts';
+import { failureMessage } from '../../shared/plugin-loader/failure-fields.ts';
 
 interface PendingCall {
   readonly resolve: (value: unknown) => void;
@@ -27,7 +28,13 @@ export class ControlPlaneCalls {
       const id = ++this.#last;
       this.#pending.set(id, { resolve, reject, deadline: performance.now() + answerTimeout });
       this.#sweep ??= setInterval(() => this.#rejectOverdue(), 1000).unref();
-      this.#post(id, call);
+      try {
+        this.#post(id, call);
+      } catch (error) {
+        // What a plugin passes may be impossible to copy between threads.
+        this.#pending.delete(id);
+        reject(new TypeError(`this cannot be sent to the control plane: ${failureMessage(error)}`, { cause: error }));
+      }
     });
   }
 

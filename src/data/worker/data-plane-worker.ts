@@ -93,8 +93,6 @@ export class DataPlaneWorker {
       (weights) => new WeightedSequence(weights),
     );
     this.#traffic = new TrafficSwitch({ zone: this.#zone, log: this.#log, post, plane: () => this.#listening() });
-    // An unhandled rejection in one plugin must not close the connections of all clients.
-    process.on('unhandledRejection', (reason) => this.#log.error('unhandled rejection', { err: reason }));
   }
 
   /** Called once, when the worker listens. */

@@ -2,6 +2,7 @@ import type { PluginLogger } from '../../plugin-sdk/tools.ts';
 import { severities } from '../../shared/logs/severities.ts';
 import type { FromWorker } from '../../shared/messages/messages.ts';
 import { withoutVersions } from '../../shared/plugin-loader/code/version-url.ts';
+import { failureFields } from '../../shared/plugin-loader/failure-fields.ts';
 import type { LogLevel } from '../../shared/settings/settings.ts';
 import { Counter } from '../../shared/zones/counters.ts';
 
@@ -46,24 +47,32 @@ export class WorkerLog implements PluginLogger {
       return;
     }
     counters[Counter.logPosted]!++;
-    this.#post({ type: 'log', level, message, fields: sendable(fields) });
+    this.#post({ type: 'log', level, message: sendableText(message), fields: sendable(fields) });
   }
+}
+
+function sendableText(message: unknown): string {
+  return typeof message === 'string' ? message : String(sendableValue(message));
 }
 
 /** Plugins log any value; what cannot be sent between threads is sent as text. Errors keep their stack. */
 function sendable(fields: Fields): Fields {
-  const entries = Object.entries(fields).map(([name, value]) => [name, sendableValue(value)] as const);
-  return Object.fromEntries(entries);
+  try {
+    return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, sendableValue(value)] as const));
+  } catch {
+    return { fields: 'cannot be read' };
+  }
 }
 
 function sendableValue(value: unknown): unknown {
-  if (value instanceof Error) return withoutVersions(value.stack ?? String(value));
   if (typeof value === 'string') return withoutVersions(value);
-  if (typeof value === 'function' || typeof value === 'symbol') return String(value);
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'symbol' || typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return value;
   try {
+    if (value instanceof Error) return withoutVersions(failureFields(value).error);
     return JSON.parse(JSON.stringify(value)) as unknown;
   } catch {
-    return Object.prototype.toString.call(value);
+    return 'cannot be read';
   }
 }

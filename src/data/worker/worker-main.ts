@@ -9,6 +9,7 @@ import { showPluginCalls } from '../plugin-runner/current-request.ts';
 import { DataPlaneWorker } from './data-plane-worker.ts';
 import { HeapGauge } from './heap-gauge.ts';
 import { LoopDelay } from './loop-delay.ts';
+import { guardFromPlugins } from './plugin-guards.ts';
 
 if (parentPort === null) throw new Error('this module runs in a worker thread');
 const port = parentPort;
@@ -37,6 +38,7 @@ hideGarbageCollector();
 async function begin(boot: WorkerBoot): Promise<DataPlaneWorker | null> {
   try {
     startHeartbeat(boot);
+    guardFromPlugins(boot, post);
     const worker = await DataPlaneWorker.create(boot, post);
     const counters = workerCounters(boot.zones, boot.worker);
     worker.onReady(() => {

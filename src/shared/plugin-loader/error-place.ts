@@ -27,6 +27,11 @@ export function errorPlace(error: unknown): SourcePlace | null {
   return null;
 }
 
+/** The frames of the stack that are in files: of plugins, of packages and of the gateway. Never throws. */
+export function stackPlaces(error: unknown): readonly SourcePlace[] {
+  return isObject(error) ? framesOf(error) : [];
+}
+
 /** As `errorPlace`, for an error while a module loads: any frame is better than none. */
 export function anyFramePlace(error: unknown): SourcePlace | null {
   const frames = isObject(error) ? framesOf(error) : [];
@@ -52,6 +57,11 @@ export function sourceFile(url: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** Name of the bundled plugin whose code the file is; null: of none. */
+export function bundledPluginOf(file: string): string | null {
+  return file.startsWith(bundled) ? (file.slice(bundled.length).split('/', 1)[0] ?? null) : null;
 }
 
 /** Whether the file is code of a plugin: a user's, or a bundled one's. */
@@ -132,13 +142,13 @@ function stackOf(error: object): string {
   return textMember(error, 'stack');
 }
 
-function textMember(value: object, name: string): string {
+export function textMember(value: object, name: string): string {
   const found = member(value, name);
   return typeof found === 'string' ? found : '';
 }
 
 /** A plugin throws any value: also one whose members throw. */
-function member(value: object, name: string): unknown {
+export function member(value: object, name: string): unknown {
   try {
     return (value as Readonly<Record<string, unknown>>)[name];
   } catch {
@@ -146,6 +156,6 @@ function member(value: object, name: string): unknown {
   }
 }
 
-function isObject(value: unknown): value is object {
+export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }

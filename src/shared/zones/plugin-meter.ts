@@ -14,7 +14,6 @@ export const MeterPhase = Object.freeze({
   drain: 15,
   background: 16,
   adminRoutes: 17,
-  metrics: 18,
 });
 
 export type MeterPhaseName = keyof typeof MeterPhase;

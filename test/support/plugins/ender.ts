@@ -1,4 +1,5 @@
 import { definePlugin, httpProtocols } from '../../../src/plugin-sdk/index.ts';
+import { endWorker } from './end-worker.ts';
 
 /** Ends the worker that receives a request with the header `X-End-Worker`. */
 export default definePlugin({
@@ -9,7 +10,7 @@ export default definePlugin({
   schema: () => import('./empty-schema.ts'),
   setup: () => ({
     access({ request }) {
-      if (request.header('x-end-worker') !== null) process.exit(3);
+      if (request.header('x-end-worker') !== null) endWorker();
       return undefined;
     },
   }),

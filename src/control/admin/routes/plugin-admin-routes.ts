@@ -1,12 +1,20 @@
-import type { PluginAdminOperation, PluginAdminRoute, PluginAdminTools } from '../../../plugin-sdk/admin-routes.ts';
+import type {
+  PluginAdminAnswer,
+  PluginAdminOperation,
+  PluginAdminRequest,
+  PluginAdminRoute,
+  PluginAdminTools,
+} from '../../../plugin-sdk/admin-routes.ts';
 import type { EntityRow } from '../../../plugin-sdk/entity-access.ts';
 import { pluginSettings } from '../../../shared/messages/plugin-settings.ts';
+import { stackPlaces } from '../../../shared/plugin-loader/error-place.ts';
+import { isPluginCode } from '../../../shared/plugin-loader/plugin-origin.ts';
 import type { Settings } from '../../../shared/settings/settings.ts';
 import type { AdminOptions } from '../contract.ts';
 import type { AdminContext } from '../crud/admin-context.ts';
 import { findEntity } from '../crud/find-entity.ts';
 import type { AdminRequest, AdminRoute, Answer, Method, Operation } from '../http/admin-route.ts';
-import { notFound, plainError } from '../http/http-error.ts';
+import { notFound, plainError, unexpectedError } from '../http/http-error.ts';
 import { iterateRows } from '../lists/iterate-rows.ts';
 
 /** Maximum rows of `all` and `list`. */
@@ -16,7 +24,10 @@ const maxRows = 10_000;
 export function pluginAdminRoutes(
   context: AdminContext,
   settings: Settings,
-  options: Pick<AdminOptions, 'pluginAdminRoutes' | 'pluginBackground' | 'pluginBroadcast' | 'pluginZone'>,
+  options: Pick<
+    AdminOptions,
+    'pluginAdminRoutes' | 'pluginBackground' | 'pluginBroadcast' | 'pluginFailed' | 'pluginZone'
+  >,
 ): readonly AdminRoute[] {
   const { pluginAdminRoutes: factories, pluginBackground, pluginBroadcast, pluginZone: zone } = options;
   return [...factories].flatMap(([plugin, factory]) => {
@@ -27,20 +38,24 @@ export function pluginAdminRoutes(
       zone,
       carriesTraffic: settings.role !== 'control_plane',
     });
-    return factory(tools).map(adminRoute);
+    return factory(tools).map((route) => adminRoute(route, (error) => options.pluginFailed(plugin, error)));
   });
 }
 
-function adminRoute({ path, operations }: PluginAdminRoute): AdminRoute {
+type Failed = (error: unknown) => void;
+
+function adminRoute({ path, operations }: PluginAdminRoute, failed: Failed): AdminRoute {
   const entries = Object.entries(operations) as [Method, PluginAdminOperation][];
   return {
     path,
     tag: 'plugins',
-    operations: Object.fromEntries(entries.map(([method, operation]) => [method, operationOf(method, operation)])),
+    operations: Object.fromEntries(
+      entries.map(([method, operation]) => [method, operationOf(method, operation, failed)]),
+    ),
   };
 }
 
-function operationOf(method: Method, operation: PluginAdminOperation): Operation {
+function operationOf(method: Method, operation: PluginAdminOperation, failed: Failed): Operation {
   const {
     summary,
     status = 200,
@@ -55,7 +70,7 @@ function operationOf(method: Method, operation: PluginAdminOperation): Operation
     readOnly,
     async handle(request: AdminRequest): Promise<Answer> {
       if (method === 'DELETE') refuseSlips(request, queryParameters);
-      const answer = await handle({
+      const answer = await answerOf(handle, failed, {
         params: request.params,
         query: (name) => request.query.first(name) ?? null,
         body: request.body.value,
@@ -72,6 +87,22 @@ function operationOf(method: Method, operation: PluginAdminOperation): Operation
       otherStatuses,
     },
   };
+}
+
+/** What the gateway throws to a plugin, such as an unavailable store, has an answer of its own. */
+async function answerOf(
+  handle: PluginAdminOperation['handle'],
+  failed: Failed,
+  request: PluginAdminRequest,
+): Promise<PluginAdminAnswer | null> {
+  try {
+    return await handle(request);
+  } catch (error) {
+    const [nearest] = stackPlaces(error);
+    if (nearest !== undefined && !isPluginCode(nearest.file)) throw error;
+    failed(error);
+    throw unexpectedError();
+  }
 }
 
 /** A misspelt filter would select all rows, far more than intended. */

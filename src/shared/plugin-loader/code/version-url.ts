@@ -2,7 +2,8 @@
 export const versionLength = 16;
 
 const ending = new RegExp(`[?&]version=([0-9a-f]{${versionLength}})$`);
-const anywhere = new RegExp(`[?&]version=[0-9a-f]{${versionLength}}(?![0-9a-z])`, 'g');
+/** Only in URLs of files: a text may contain the query of a request. */
+const anywhere = new RegExp(`(file:[^\\s?]+)[?&]version=[0-9a-f]{${versionLength}}(?![0-9a-z])`, 'g');
 
 export interface VersionedUrl {
   readonly url: string;
@@ -22,7 +23,7 @@ export function splitVersion(url: string | undefined): VersionedUrl | null {
 
 /** The text without the versions of URLs in it: a stack, a message. */
 export function withoutVersions(text: string): string {
-  return text.includes('version=') ? text.replace(anywhere, '') : text;
+  return text.includes('version=') ? text.replace(anywhere, '$1') : text;
 }
 
 /** Removes versions from the message and stack of an error. */
