@@ -21,7 +21,7 @@ import type { Plugin } from '../plugin-sdk/define-plugin.ts';
 import { failureFields } from '../shared/plugin-loader/failure-fields.ts';
 import { logLevels } from '../shared/settings/definitions/general.ts';
 import type { LogLevel, Settings } from '../shared/settings/settings.ts';
-import { controlPlaneMeters, MeterPhase } from '../shared/zones/plugin-meter.ts';
+import { controlPlaneMeters, MeterPhase, readPluginMeter } from '../shared/zones/plugin-meter.ts';
 import { NodeVitals } from '../shared/zones/worker-vitals.ts';
 import { zoneFill } from '../shared/zones/zone-kinds.ts';
 import type { ZoneRegistry } from '../shared/zones/zone-registry.ts';
@@ -136,6 +136,7 @@ function dependenciesOf(
     node: facts,
     counters: memory.counters,
     linesLost: () => logs.dropped,
+    plugins: () => [...data.plugins.keys()].map((name) => [name, readPluginMeter(memory.pluginMeter, name)] as const),
     workers: () => ({
       wanted: settings.workers,
       running: supervisor.running().map(({ number, loop: { idle, active } }) => {

@@ -7,6 +7,7 @@ import type { PluginBackgroundModule } from './background.ts';
 import { descriptionProblem } from './description-problem.ts';
 import type { PluginMetricsModule } from './metrics.ts';
 import type { PluginPhases } from './phases.ts';
+import { budgetProblem, type TimeBudget } from './time-budget.ts';
 import type { PluginTools } from './tools.ts';
 import type { TraceNeeds } from './trace.ts';
 import type { ZoneRequest } from './zones.ts';
@@ -114,6 +115,8 @@ export interface PluginDescription<C> {
   readonly schema?: PluginSchema<C> | (() => Promise<PluginSchema<C>>);
   /** May depend on the configuration. Default: none. */
   readonly needs?: PluginNeeds | ((config: C) => PluginNeeds);
+  /** How long it may delay a request; may depend on the configuration (null: no limit). Default: no limit. */
+  readonly timeBudget?: TimeBudget | ((config: C) => TimeBudget | null);
   /** Shared memory that an instance needs. It exists before `setup` runs. Default: none. */
   readonly zones?: (config: C, instanceId: string) => readonly ZoneRequest[];
   /** Entities that the plugin adds to the Admin API: `() => import('./entities.ts')`. Default: none. */
@@ -145,6 +148,12 @@ export interface Plugin {
   readonly scopes: readonly PluginScope[];
   loadSchema(): Promise<PluginSchema>;
   needs(config: unknown): PluginNeeds;
+  /**
+   * Null: no limit.
+   *
+   * @throws TypeError for a budget that cannot work with this configuration.
+   */
+  timeBudget(config: unknown): TimeBudget | null;
   /** Whether some configuration has zones. */
   readonly hasZones: boolean;
   zones(config: unknown, instanceId: string): readonly ZoneRequest[];
@@ -227,6 +236,7 @@ export function definePlugin<C = Readonly<Record<string, never>>>(description: P
     scopes: Object.freeze([...(description.scopes ?? allScopes)]),
     loadSchema: () => loadSchema(description),
     needs: (config) => (typeof needs === 'function' ? needs(config as C) : needs),
+    timeBudget: (config) => checkedBudget(description, config as C),
     hasZones: description.zones !== undefined,
     zones: (config, instanceId) => description.zones?.(config as C, instanceId) ?? [],
     loadEntities: async () => (await description.entities?.())?.entities ?? [],
@@ -243,6 +253,14 @@ export function definePlugin<C = Readonly<Record<string, never>>>(description: P
 /** True for what `definePlugin` made, also that of another copy of the SDK. */
 export function isPlugin(value: unknown): value is Plugin {
   return typeof value === 'object' && value !== null && brand in value;
+}
+
+function checkedBudget<C>({ timeBudget, needs = noNeeds }: PluginDescription<C>, config: C): TimeBudget | null {
+  const budget = typeof timeBudget === 'function' ? timeBudget(config) : (timeBudget ?? null);
+  if (budget === null) return null;
+  const problem = budgetProblem(budget, typeof needs === 'function' ? needs(config) : needs);
+  if (problem !== null) throw new TypeError(`timeBudget ${problem}`);
+  return budget;
 }
 
 function defaultProtocols(spoken: readonly PluginProtocol[]): readonly PluginProtocol[] {

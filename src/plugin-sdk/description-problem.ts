@@ -1,7 +1,10 @@
+import { budgetProblem, type TimeBudget } from './time-budget.ts';
+
 /** What the checks read of a description; it may come from JavaScript. */
 interface Description {
   readonly protocols?: unknown;
   readonly config?: unknown;
+  readonly needs?: unknown;
 }
 
 /** What is wrong with a value, or null. */
@@ -30,6 +33,7 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['checks', checksProblem],
   ['schema', schemaProblem],
   ['needs', optional((value) => isFunction(value) || isObject(value), 'must be an object or a function')],
+  ['timeBudget', timeBudgetProblem],
   ...['zones', 'entities', 'adminRoutes', 'background', 'metrics'].map(
     (name) => [name, optional(isFunction, 'must be a function')] as const,
   ),
@@ -70,6 +74,13 @@ function schemaProblem(value: unknown, { config }: Description): string | null {
   if (value === undefined) return null;
   if (config !== undefined) return 'is there next to config: keep one of them';
   return isFunction(value) || isObject(value) ? null : 'must be a function that loads its module: () => import(...)';
+}
+
+function timeBudgetProblem(value: unknown, { needs }: Description): string | null {
+  if (value === undefined || isFunction(value)) return null;
+  return isObject(value)
+    ? budgetProblem(value as TimeBudget, isObject(needs) ? needs : {})
+    : 'must be an object or a function';
 }
 
 function isName(value: unknown): value is string {

@@ -41,6 +41,7 @@ export type * from './request-views.ts';
 export type * from './response-views.ts';
 export type * from './shared-store.ts';
 export type * from './stream-contexts.ts';
+export { BudgetExceeded, type TimeBudget } from './time-budget.ts';
 export type * from './tools.ts';
 export type * from './trace.ts';
 export type * from './upstream-request-edit.ts';

@@ -36,19 +36,26 @@ export type BudgetPhase = (typeof budgetPhases)[number];
 /** Milliseconds: one day. */
 const maxBudget = 86_400_000;
 
-/** Why a budget cannot work; null: it can. */
-export function budgetProblem(budget: TimeBudget): string | null {
+/** Why a budget cannot work for a plugin with these needs; null: it can. */
+export function budgetProblem(
+  budget: TimeBudget,
+  { secrets, clientCertificate }: { readonly secrets?: unknown; readonly clientCertificate?: boolean },
+): string | null {
   if (budget.onExceeded !== 'skip' && budget.onExceeded !== 'refuse') {
-    return "timeBudget: onExceeded must be 'skip' or 'refuse'";
+    return "onExceeded must be 'skip' or 'refuse'";
+  }
+  const readsCredentials = secrets !== undefined || clientCertificate === true;
+  if (budget.onExceeded === 'skip' && readsCredentials && (budget.access ?? budget.rewrite) !== undefined) {
+    return "cannot be skipped: the plugin reads credentials (needs.secrets, needs.clientCertificate); use onExceeded: 'refuse'";
   }
   const named = budgetPhases.filter((phase) => budget[phase] !== undefined);
-  if (named.length === 0) return `timeBudget: name a time for ${budgetPhases.join(', ')}`;
+  if (named.length === 0) return `must name a time for ${budgetPhases.join(', ')}`;
   const foreign = Object.keys(budget).find(
     (name) => name !== 'onExceeded' && !(budgetPhases as readonly string[]).includes(name),
   );
-  if (foreign !== undefined) return `timeBudget: ${foreign} cannot have a budget, only ${budgetPhases.join(', ')} can`;
+  if (foreign !== undefined) return `has ${foreign}: only ${budgetPhases.join(', ')} can have a budget`;
   const wrong = named.find((phase) => !isTime(budget[phase]));
-  return wrong === undefined ? null : `timeBudget: ${wrong} must be milliseconds, from 1 to ${maxBudget}`;
+  return wrong === undefined ? null : `${wrong} must be milliseconds, from 1 to ${maxBudget}`;
 }
 
 function isTime(value: unknown): boolean {

@@ -61,6 +61,7 @@ export const errors = Object.freeze({
   draining: entry('DRAINING', 503, 'The upstream server is currently unavailable', 'internal', 'never', 'wire'),
   overloaded: entry('OVERLOADED', 503, 'Service temporarily unavailable', 'internal'),
   storeUnavailable: entry('STORE_UNAVAILABLE', 503, 'Service temporarily unavailable', 'internal'),
+  pluginOverBudget: entry('PLUGIN_OVER_BUDGET', 503, 'Service temporarily unavailable', 'internal'),
   unexpected: entry('UNEXPECTED', 500, 'An unexpected error occurred', 'internal'),
 });
 

@@ -1,3 +1,4 @@
+import type { PluginMeterTotals } from '../../shared/zones/plugin-meter.ts';
 import type { DnsFacts, NodeFacts } from '../admin/contract.ts';
 import type { KnownDataPlane } from '../hybrid/known-data-plane.ts';
 
@@ -10,6 +11,8 @@ export interface CoreFacts {
   readonly linesLost: () => number;
   /** Workers that should run, and those that do. */
   readonly workers: () => { readonly wanted: number; readonly running: readonly WorkerLoop[] };
+  /** What plugins did, by name. */
+  readonly plugins: () => Iterable<readonly [plugin: string, totals: PluginMeterTotals]>;
   /** Requests in flight in all workers. */
   readonly inFlight: () => number;
   /** How often a worker has died and was replaced. */

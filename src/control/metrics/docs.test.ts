@@ -35,6 +35,7 @@ const facts: CoreFacts = {
   },
   counters: createCounters(1),
   linesLost: () => 0,
+  plugins: () => [],
   workers: () => ({ wanted: 1, running: [] }),
   restarts: () => 0,
   stuck: () => 0,

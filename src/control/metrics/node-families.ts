@@ -2,6 +2,7 @@ import type { MetricFamily } from '../../plugin-sdk/metrics.ts';
 import { Counter, type CounterName, sumCounter } from '../../shared/zones/counters.ts';
 import type { CoreFacts, WorkerLoop } from './core-facts.ts';
 import { counter, gauge, type Point } from './families.ts';
+import { pluginFamilies } from './plugin-families.ts';
 
 /** Metrics that Kong does not have. */
 export async function nodeFamilies(facts: CoreFacts): Promise<readonly MetricFamily[]> {
@@ -9,6 +10,7 @@ export async function nodeFamilies(facts: CoreFacts): Promise<readonly MetricFam
     ...trafficFamilies(facts),
     ...workerFamilies(facts),
     ...configFamilies(facts),
+    ...pluginFamilies(facts.plugins()),
     ...zoneFamilies(facts),
     ...analyticsFamilies(facts),
     ...processFamilies(facts),

@@ -63,6 +63,11 @@ export class TraceRecorder implements Trace {
     this.end(this.#plugin, { decided: 'failed' });
   }
 
+  /** `_reply`: with which the request is refused; undefined: it continues without the plugin. */
+  pluginOverBudget(decided: string, _reply?: Reply): void {
+    this.end(this.#plugin, { decided });
+  }
+
   /** The request must not reach a backend. */
   get dry(): boolean {
     return false;

@@ -1,4 +1,5 @@
 import type { BodyTransform } from '../../plugin-sdk/response-views.ts';
+import { monotonic } from '../../shared/util/time/clock.ts';
 import { PluginPhase } from '../../shared/zones/worker-vitals.ts';
 import type { Exchange } from '../request/exchange.ts';
 import { beginPlugins } from './begin-plugins.ts';
@@ -66,6 +67,7 @@ class BodyFilterChain implements BodyTransform {
 
 function guarded<T>(exchange: Exchange, instance: PluginInstance, call: () => T): T {
   const before = enter(exchange, instance, PluginPhase.bodyFilter);
+  const began = exchange.timed ? monotonic() : 0;
   try {
     return call();
   } catch (error) {
@@ -73,6 +75,7 @@ function guarded<T>(exchange: Exchange, instance: PluginInstance, call: () => T)
     throw error;
   } finally {
     leave(before);
+    if (began > 0) instance.meter.sampled(PluginPhase.bodyFilter, monotonic() - began);
   }
 }
 

@@ -48,6 +48,7 @@ export function createInstance(plugins: ReadonlyMap<string, Plugin>, row: Plugin
   const mark = entityMark(row.id);
   if (host.quarantine?.has(mark))
     throw new Error(`setup of plugin '${row.name}' did not return; change the plugin to retry`);
+  const budget = plugin.timeBudget(config);
   const phases = setUp(plugin, config, mark, toolsFor(plugin, config, row.id, log, host));
   return Object.freeze({
     id: row.id,
@@ -58,7 +59,7 @@ export function createInstance(plugins: ReadonlyMap<string, Plugin>, row: Plugin
     needs: plugin.needs(config),
     log,
     meter: host.meter?.(row.name) ?? privateMeter(),
-    budget: null,
+    budget,
     lease: phases.dispose === undefined ? null : { users: 0, retired: false },
   });
 }

@@ -1,8 +1,10 @@
 import type { Reply } from '../../plugin-sdk/reply.ts';
+import { monotonic } from '../../shared/util/time/clock.ts';
 import { PluginPhase } from '../../shared/zones/worker-vitals.ts';
 import type { Exchange, PluginContext } from '../request/exchange.ts';
 import { beginPlugins, endPlugins } from './begin-plugins.ts';
 import { enter, leave } from './current-request.ts';
+import { beginBudget } from './phase-budget.ts';
 import type { PluginInstance } from './plan.ts';
 import { failedReply, isPromise, logFailure, type PhaseResult } from './plugin-failure.ts';
 
@@ -51,8 +53,10 @@ export function runHeaderFilter(exchange: Exchange): void {
   for (const instance of headerFilter) {
     exchange.trace?.pluginBegins(instance.name, instance.id, 'headerFilter');
     const before = enter(exchange, instance, PluginPhase.headerFilter);
+    const began = exchange.timed ? monotonic() : 0;
     try {
       instance.phases.headerFilter?.(context);
+      if (began > 0) instance.meter.sampled(PluginPhase.headerFilter, monotonic() - began);
       exchange.trace?.pluginEnds(undefined);
     } catch (error) {
       logFailure(exchange, instance, 'headerFilter', error);
@@ -69,8 +73,10 @@ export function runLog(exchange: Exchange): void {
     const context = beginPlugins(exchange);
     for (const instance of log) {
       const before = enter(exchange, instance, PluginPhase.log);
+      const began = exchange.timed ? monotonic() : 0;
       try {
         instance.phases.log?.(context);
+        if (began > 0) instance.meter.sampled(PluginPhase.log, monotonic() - began);
       } catch (error) {
         logFailure(exchange, instance, 'log', error);
       } finally {
@@ -94,9 +100,11 @@ function runInOrder(
     const instance = instances[at]!;
     exchange.trace?.pluginBegins(instance.name, instance.id, phase);
     let result: PhaseResult;
+    const began = exchange.timed ? monotonic() : 0;
+    const budget = instance.budget === null ? null : beginBudget(exchange, instance, phase);
     const before = enter(exchange, instance, PluginPhase[phase]);
     try {
-      result = step(instance, context);
+      result = step(instance, budget === null ? context : budget.context(context));
     } catch (error) {
       return failedReply(exchange, instance, phase, error);
     } finally {
@@ -105,10 +113,15 @@ function runInOrder(
     if (isPromise(result))
       return continueAfter(
         exchange,
-        result,
-        () => runInOrder(exchange, instances, phase, step, at + 1),
+        budget === null ? result : budget.within(result),
+        () => {
+          if (began > 0) instance.meter.sampled(PluginPhase[phase], monotonic() - began);
+          return runInOrder(exchange, instances, phase, step, at + 1);
+        },
         (error) => failedReply(exchange, instance, phase, error),
       );
+    budget?.returned();
+    if (began > 0) instance.meter.sampled(PluginPhase[phase], monotonic() - began);
     exchange.trace?.pluginEnds(result);
     if (result !== undefined) return result;
   }

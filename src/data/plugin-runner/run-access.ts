@@ -1,10 +1,12 @@
 import type { Reply } from '../../plugin-sdk/reply.ts';
 import type { ConsumerView, CredentialView } from '../../plugin-sdk/request-views.ts';
 import { compareInstances } from '../../shared/plugin-plan/precedence.ts';
+import { monotonic } from '../../shared/util/time/clock.ts';
 import { PluginPhase } from '../../shared/zones/worker-vitals.ts';
 import type { Alternatives, Exchange, PluginContext } from '../request/exchange.ts';
 import { beginPlugins, holdPlan } from './begin-plugins.ts';
 import { enter, leave } from './current-request.ts';
+import { beginBudget } from './phase-budget.ts';
 import type { PluginInstance } from './plan.ts';
 import { failedReply, isPromise, type PhaseResult } from './plugin-failure.ts';
 import { switchPlan } from './switch-plan.ts';
@@ -24,17 +26,24 @@ function runFrom(exchange: Exchange, context: PluginContext, first: number): Pha
     exchange.accessAt = at;
     exchange.trace?.pluginBegins(instance.name, instance.id, 'access');
     let result: PhaseResult;
+    const began = exchange.timed ? monotonic() : 0;
+    const budget = instance.budget === null ? null : beginBudget(exchange, instance, 'access');
     const before = enter(exchange, instance, PluginPhase.access);
     try {
       if (alternatives?.settled === true && alternatives.names.has(instance.name))
         instance.phases.accessSkipped?.(context);
-      else result = instance.phases.access?.(context) as PhaseResult;
+      else result = instance.phases.access?.(budget === null ? context : budget.context(context)) as PhaseResult;
     } catch (error) {
       return failedReply(exchange, instance, 'access', error);
     } finally {
       leave(before);
     }
-    if (isPromise(result)) return continueAfter(exchange, context, at, consumer, credential, result);
+    if (isPromise(result)) {
+      const pending = budget === null ? result : budget.within(result);
+      return continueAfter(exchange, context, at, consumer, credential, pending, began);
+    }
+    budget?.returned();
+    if (began > 0) instance.meter.sampled(PluginPhase.access, monotonic() - began);
     exchange.trace?.pluginEnds(result);
     at = followConsumer(exchange, at, consumer);
     if (exchange.alternatives === null) {
@@ -55,6 +64,7 @@ async function continueAfter(
   consumer: ConsumerView | null,
   credential: CredentialView | null,
   pending: Promise<Reply | undefined>,
+  began: number,
 ): Promise<Reply | undefined> {
   const instance = exchange.plan.access[at]!;
   let result: Reply | undefined;
@@ -64,6 +74,7 @@ async function continueAfter(
     return failedReply(exchange, instance, 'access', error);
   }
   exchange.trace?.pluginEnds(result);
+  if (began > 0) instance.meter.sampled(PluginPhase.access, monotonic() - began);
   if (exchange.finished) return undefined;
   const next = followConsumer(exchange, at, consumer);
   if (exchange.alternatives === null) return result ?? runFrom(exchange, context, next);

@@ -269,6 +269,8 @@ export class Exchange {
   plan: PluginPlan;
   /** By `begin-plugins.ts`, before the first plugin runs; null: none has. */
   context: PluginContext | null = null;
+  /** The time of its plugin calls is recorded. By `begin-plugins.ts`. */
+  timed = false;
   /** Plans whose instances cannot be disposed of yet: the first, and later ones. By `begin-plugins.ts`. */
   heldPlan: PluginPlan | null = null;
   moreHeldPlans: PluginPlan[] | null = null;

@@ -37,6 +37,11 @@ export class RecordingTrace extends ExplainRecorder {
     super.pluginFailed(reply);
   }
 
+  override pluginOverBudget(decided: string, reply?: Reply): void {
+    if (reply !== undefined) this.reply = reply;
+    super.pluginOverBudget(decided, reply);
+  }
+
   protected override routed(): void {
     this.wasRouted = true;
   }

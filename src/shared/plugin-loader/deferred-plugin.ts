@@ -22,6 +22,7 @@ export function deferPlugin(name: string, definition: BundledDefinition): Deferr
     schemaNow: schema,
     loadSchema: async () => schema(),
     needs: (config: unknown) => plugin().needs(config),
+    timeBudget: (config: unknown) => plugin().timeBudget(config),
     zones: (config: unknown, instanceId: string) => (hasZones ? plugin().zones(config, instanceId) : []),
     loadEntities: async () => (await entities?.())?.entities ?? [],
     loadAdminRoutes: async () => (await adminRoutes?.())?.adminRoutes ?? null,
