@@ -118,6 +118,7 @@ async function start(
     ...sockets,
     predecessor,
     threads: threads ?? null,
+    application: null,
   });
   const { shutdown } = core;
   const abandon = (): void => void shutdown.stop(false, 0);

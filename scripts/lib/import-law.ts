@@ -29,6 +29,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'control/dns': ['shared'],
   control: ['shared', 'plugin-sdk', 'plugin-kit', 'version.ts'],
   data: ['shared', 'plugin-sdk', 'plugin-kit', 'version.ts'],
+  // Joins both planes in one thread.
+  embed: ['boot', 'control/declarative', 'control/supervisor', 'data', 'plugin-sdk', 'shared'],
   'data/plugin-runner': ['data', 'shared', 'plugin-sdk', 'plugins/registry.ts'],
 };
 

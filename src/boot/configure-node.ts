@@ -73,7 +73,12 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
   const saved = isDataPlane ? await copy.read() : null;
   const { baseDirectory } = options;
   const position = saved === null ? null : positionOf(saved);
-  const data = await openStore({ settings, baseDirectory, nodeId, position, log, giveWay: givesWay(memory.counters) });
+  const { application } = options;
+  const data = await openStore({
+    ...{ settings, baseDirectory, nodeId, position, log },
+    // In an application the requests are carried by this thread, too, so a rest would delay them.
+    ...(application === null ? { giveWay: givesWay(memory.counters) } : { application }),
+  });
   const { store, shared, link, entities, plugins } = data;
   const carriesTraffic = settings.role !== 'control_plane';
   if (shutdown.begun.aborted) {
@@ -160,7 +165,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
   if (predecessor === null) analytics?.start();
   else void predecessor.released.then(() => analytics?.start());
   if (analytics !== null) shutdown.add('analytics', () => analytics.stop());
-  const traffic = await openTraffic(settings, supervisor);
+  const traffic = application === null ? await openTraffic(settings, supervisor) : null;
   if (traffic !== null) shutdown.add('the control plane', () => traffic.close());
   const whatIf = await openWhatIf(traffic, {
     settings: forWorkers(settings),

@@ -259,7 +259,8 @@ function sharedLogLevel({
 
 /** Null: the control plane serves the status API itself. */
 function readinessThreadOptions({ options, memory, priority }: ConfiguredNode): ReadinessThreadOptions | null {
-  const { settings, compileCache } = options;
+  const { settings, compileCache, application } = options;
+  if (application !== null) return null;
   // The process that this one replaces has its own.
   const socketPath = resolve(settings.prefix, `status-${process.pid}.sock`);
   if (options.predecessor === null) removeSockets(settings.prefix);

@@ -3,7 +3,7 @@ import { PluginCounts } from '../control/metrics/plugin-counts.ts';
 import { LimitHits } from '../control/overview/limit-hits.ts';
 import { NodePluginCode } from '../control/plugin-reload/node-plugin-code.ts';
 import { Supervisor } from '../control/supervisor/supervisor.ts';
-import type { WorkerThreads } from '../control/supervisor/worker-threads.ts';
+import type { ThreadSource } from '../control/supervisor/worker-threads.ts';
 import type { Settings } from '../shared/settings/settings.ts';
 import type { InheritedDescriptors } from '../shared/sockets/listening-sockets.ts';
 import { TicketKeys } from '../shared/tls/ticket-keys.ts';
@@ -12,6 +12,7 @@ import { type AddressZoneMemory, clearInFlight, createAddressZone } from '../sha
 import { createCounters } from '../shared/zones/counters.ts';
 import { createPluginMeter } from '../shared/zones/plugin-meter.ts';
 import { createVitals } from '../shared/zones/worker-vitals.ts';
+import type { Application } from './embedded/application.ts';
 import type { Predecessor } from './handover/predecessor.ts';
 import type { DescriptorSupply } from './listeners/descriptor-supply.ts';
 import { distributeDescriptors } from './listeners/inherited-sockets.ts';
@@ -38,7 +39,9 @@ export interface NodeOptions {
   /** The running node that this one replaces; null: none. */
   readonly predecessor: Predecessor | null;
   /** Threads that load the code of workers already; null: none. */
-  readonly threads: WorkerThreads | null;
+  readonly threads: ThreadSource | null;
+  /** The application that the node runs in; null: the node has the process for itself. */
+  readonly application: Application | null;
 }
 
 /** Memory that the workers share with the control plane. */

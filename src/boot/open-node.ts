@@ -19,13 +19,15 @@ export async function openNode(node: NodeCore, warnings: readonly string[]): Pro
   supervisor.start();
   // Imported while the workers start, not before.
   const { openNodeLogs } = await import('./observability/node-logs.ts');
-  const logs = openNodeLogs(options.settings);
+  const { application } = options;
+  const logs = openNodeLogs(options.settings, application?.log ?? null);
   shutdown.logTo(logs);
   options.supply?.logTo(logs.node);
   workerReports.logTo(logs);
   for (const warning of warnings) logs.node.warn(warning);
   const descriptors = new DescriptorWatch(logs.node);
-  descriptors.start(options.settings);
+  // How many an application may open is its own concern.
+  if (application === null) descriptors.start(options.settings);
   shutdown.add('the control plane', () => descriptors.stop());
   if (options.ownsProcess) {
     guardProcess({ refuse: 'plugins' });

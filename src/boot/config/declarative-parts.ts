@@ -44,6 +44,8 @@ export function createDeclarativeParts(
     store,
     entities,
     hashKeys: settings.hashKeys,
+    // Its author is there to see the error.
+    strict: options.application !== null,
     reached: (version, timeout) => publisher.reached(version, timeout),
     empty: (empty) => {
       vitals.emptyConfig = empty;

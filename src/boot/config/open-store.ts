@@ -4,14 +4,16 @@ import { loadedConfigs } from '../../control/declarative/db-less/loaded-configs.
 import type { DataPlaneStore } from '../../control/hybrid/contract.ts';
 import type { PublisherLog } from '../../control/publish/publisher-options.ts';
 import { createStore, type StoreLog } from '../../control/store/create-store.ts';
+import { inMemory } from '../../control/store/sql/sqlite/in-memory.ts';
 import type { FeedPosition, Store } from '../../control/store/store.ts';
 import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
 import { createEntityRegistry, type EntityRegistry } from '../../shared/entities/registry.ts';
 import { createPluginCatalog, type PluginCatalog } from '../../shared/plugin-loader/catalog.ts';
-import { loadPlugins } from '../../shared/plugin-loader/load-plugins.ts';
+import { addPlugins, loadPlugins } from '../../shared/plugin-loader/load-plugins.ts';
 import { storeFileOf } from '../../shared/settings/kinds/prefix.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
 import { version } from '../../version.ts';
+import type { Application } from '../embedded/application.ts';
 
 /** The store, and the definitions of everything in it. */
 export interface OpenedStore {
@@ -35,12 +37,14 @@ export interface StoreOptions {
   readonly log: StoreLog & PublisherLog;
   /** See `createStore`. Default: nothing. */
   readonly giveWay?: () => void;
+  /** The application that the node runs in. Default: none. */
+  readonly application?: Application;
 }
 
 /** Opens the store; `store.migrate()` creates its tables. */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
-  const { settings, baseDirectory, log, giveWay } = options;
-  const plugins = new Map(await loadPlugins(settings.plugins, baseDirectory));
+  const { settings, baseDirectory, log, giveWay, application } = options;
+  const plugins = new Map(addPlugins(await loadPlugins(settings.plugins, baseDirectory), application?.plugins ?? []));
   // That of a data plane is the database of its control plane.
   const withDatabase = settings.database !== 'off' || settings.role === 'data_plane';
   const catalog = await createPluginCatalog(plugins, { sharedStore: withDatabase });
@@ -54,7 +58,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
     return { ...known, store: link, link };
   }
   if (settings.database !== 'postgres') {
-    const file = storeFileOf(settings.prefix, settings.database);
+    const file = application?.inMemory === true ? inMemory : storeFileOf(settings.prefix, settings.database);
     const store = await createStore({ kind: 'sqlite', file, definitions, log, giveWay });
     return { ...known, store, shared: settings.role === 'control_plane' };
   }

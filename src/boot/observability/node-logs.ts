@@ -3,6 +3,7 @@ import type { LogLevelControl } from '../../control/admin/temporary-log-level.ts
 import { LogProblems } from '../../control/overview/log-problems.ts';
 import { createErrorLog, type ErrorLog, type ErrorLogOptions } from '../../shared/logs/error-log.ts';
 import { type LogSink, openLogSink } from '../../shared/logs/log-sink.ts';
+import { createReceivedLog, type LogReceiver } from '../../shared/logs/received-log.ts';
 import type { LogFormat } from '../../shared/settings/kinds/log-format.ts';
 import type { LogLevel, Settings } from '../../shared/settings/settings.ts';
 import { adminFormatter } from './admin-access-log.ts';
@@ -22,12 +23,16 @@ export interface NodeLogs {
   close(): Promise<void>;
 }
 
-export function openNodeLogs(settings: Settings): NodeLogs {
+/** `receiver`: receives the lines of the control plane and of the workers instead of the targets in the settings; null: nobody does. */
+export function openNodeLogs(settings: Settings, receiver: LogReceiver | null = null): NodeLogs {
   const { logLevel: level, logFormat: format } = settings;
   const problems = new LogProblems();
   const observe: ErrorLogOptions['observe'] = (severity, message, fields) => problems.note(severity, message, fields);
-  const node = createErrorLog({ target: settings.adminErrorLog, level, format, observe });
-  const shared = settings.proxyErrorLog === settings.adminErrorLog;
+  const node =
+    receiver === null
+      ? createErrorLog({ target: settings.adminErrorLog, level, format, observe })
+      : createReceivedLog({ receiver, level, observe });
+  const shared = receiver !== null || settings.proxyErrorLog === settings.adminErrorLog;
   const proxy = shared ? node : createErrorLog({ target: settings.proxyErrorLog, level, format, observe });
   const access = openLogSink(settings.adminAccessLog, { bytes: true });
   const statusAccess = openLogSink(settings.statusAccessLog, { bytes: true });

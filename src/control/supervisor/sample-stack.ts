@@ -1,4 +1,3 @@
-import type { Worker } from 'node:worker_threads';
 import { sourceFile } from '../../shared/plugin-loader/error-place.ts';
 import { isPluginCode } from '../../shared/plugin-loader/plugin-origin.ts';
 
@@ -33,7 +32,7 @@ const watchTime = 50;
 const sampleTimeout = 500;
 
 /** Where a thread spends its time: V8 interrupts it even in an endless loop. Null when that is unknown within the timeout. */
-export async function sampleStack(thread: Worker): Promise<BusyPlace | null> {
+export async function sampleStack(thread: object): Promise<BusyPlace | null> {
   try {
     const profiling = await within((thread as Profiled).startCpuProfile?.());
     if (profiling === null) return null;

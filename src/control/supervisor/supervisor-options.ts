@@ -12,7 +12,7 @@ import type { LogLevel } from '../../shared/settings/settings.ts';
 import type { InheritedDescriptors } from '../../shared/sockets/listening-sockets.ts';
 import type { TrafficMessage } from '../../shared/traffic/traffic-record.ts';
 import type { PluginCall } from '../../shared/zones/worker-vitals.ts';
-import type { WorkerThreads } from './worker-threads.ts';
+import type { ThreadSource } from './worker-threads.ts';
 
 export interface SupervisorLog {
   log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -50,5 +50,5 @@ export interface SupervisorOptions {
   /** Runs a function that starts a thread, with the priority of the workers. */
   readonly startThread: <T>(start: () => T) => T;
   /** Threads of the first workers, which load their code already; null: none. */
-  readonly threads: WorkerThreads | null;
+  readonly threads: ThreadSource | null;
 }

@@ -53,11 +53,12 @@ export class Supervisor {
     this.#watchdog = new Watchdog({
       vitals: this.#vitals,
       clock: sharedClock(),
-      timeout: options.boot.settings.workerTimeout,
+      timeout: options.threads?.borrowed === true ? 0 : options.boot.settings.workerTimeout,
       workers: () => this.#live(),
       // From now on nothing waits for its acknowledgements.
       suspected: () => this.#versionWaiters.check(),
-      heapCeiling: heapCeiling(this.#heapLimit),
+      // Its heap is not the gateway's either.
+      heapCeiling: options.threads?.borrowed === true ? Number.POSITIVE_INFINITY : heapCeiling(this.#heapLimit),
       readHeap: (worker) => worker.heapUsed(),
       heapFull: (worker, used) => this.#replaceFull(worker, used),
       stuck: (worker, silence) => void this.#replaceStuck(worker, silence),
@@ -294,6 +295,7 @@ export class Supervisor {
       this.#started.reject(error ?? new Error(`a worker ended with code ${code} before it was ready`));
       return;
     }
+    if (this.#options.threads?.borrowed === true) return;
     this.#respawns.schedule(worker.number, performance.now() - worker.startedAt);
   }
 

@@ -1,9 +1,9 @@
-import type { Worker } from 'node:worker_threads';
 import type { CallResult } from '../../shared/lookup/calls.ts';
 import type { FromWorker, SnapshotFailure, ToWorker, WorkerBoot } from '../../shared/messages/messages.ts';
 import { failureMessage } from '../../shared/plugin-loader/failure-fields.ts';
 import type { ListeningSocket } from '../../shared/sockets/listening-sockets.ts';
 import { type BusyPlace, sampleStack } from './sample-stack.ts';
+import type { WorkerThread } from './worker-threads.ts';
 
 export interface WorkerEvents {
   message(worker: WorkerHandle, message: FromWorker): void;
@@ -28,11 +28,11 @@ export class WorkerHandle {
   sockets: readonly ListeningSocket[] = [];
   /** It is being terminated, and the reason is logged. */
   condemned = false;
-  readonly #thread: Worker;
+  readonly #thread: WorkerThread;
   readonly #exited: Promise<void>;
   #error: Error | null = null;
 
-  constructor(thread: Worker, number: number, events: WorkerEvents) {
+  constructor(thread: WorkerThread, number: number, events: WorkerEvents) {
     this.number = number;
     this.#thread = thread;
     this.#thread.on('message', (message: FromWorker) => events.message(this, message));

@@ -1,7 +1,30 @@
 import { Worker } from 'node:worker_threads';
+import type { FromWorker, ToWorker, WorkerBoot } from '../../shared/messages/messages.ts';
 import { engineHeapLimit, workerHeapLimit } from '../../shared/settings/heap-limit.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
 import { bootstrapCode } from '../../shared/util/process/bootstrap-code.ts';
+
+/** What the supervisor needs of a thread; a `Worker` is one. */
+export interface WorkerThread {
+  readonly threadId: number;
+  readonly performance: {
+    readonly eventLoopUtilization: () => { readonly idle: number; readonly active: number };
+  };
+  on(event: 'message', listener: (message: FromWorker) => void): unknown;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+  on(event: 'exit', listener: (code: number) => void): unknown;
+  postMessage(message: WorkerBoot | ToWorker): void;
+  getHeapStatistics(): Promise<{ readonly used_heap_size: number }>;
+  terminate(): Promise<unknown>;
+}
+
+/** Where the threads of workers come from that the supervisor does not start itself. */
+export interface ThreadSource {
+  /** The thread for this worker; null: the supervisor starts one. The caller listens to its events in the same turn. */
+  take(worker: number): WorkerThread | null;
+  /** A worker that ends is not replaced, and the watchdog ends none: it runs in a thread that is not the gateway's. Default false. */
+  readonly borrowed?: boolean;
+}
 
 const entry = new URL('../../data/worker/worker-main.ts', import.meta.url);
 
@@ -17,7 +40,7 @@ export function startWorkerThread(worker: number, heapLimit: number, compileCach
 }
 
 /** The threads of the first workers, which load their code while the control plane still loads its own. */
-export class WorkerThreads {
+export class WorkerThreads implements ThreadSource {
   readonly #waiting = new Map<number, Worker>();
 
   constructor(settings: Settings, compileCache: string) {

@@ -2,7 +2,7 @@ import { isPlugin, type Plugin, type PluginLoader, type PluginModule } from '../
 import { bundledPlugins } from '../../plugins/registry.ts';
 import { importVersion, useCode } from '../../shared/plugin-loader/code/code-hooks.ts';
 import type { PluginCode } from '../../shared/plugin-loader/code/plugin-code.ts';
-import { loadPlugins } from '../../shared/plugin-loader/load-plugins.ts';
+import { addPlugins, loadPlugins } from '../../shared/plugin-loader/load-plugins.ts';
 
 /**
  * The plugins of a worker. Bundled plugins are loaded when the config first names them: loading all of them would cost
@@ -14,19 +14,21 @@ export class PluginRegistry {
 
   /**
    * Loads the plugins that the setting names in addition to the bundled ones. Throws an `Error` of one line that names
-   * what cannot be loaded. `codes`: recorded code of plugins, which is loaded instead of their files.
+   * what cannot be loaded. `codes`: recorded code of plugins, which is loaded instead of their files. `more`: plugins of an
+   * application.
    */
   static async open(
     setting: readonly string[],
     baseDirectory: string,
     codes: readonly PluginCode[] = [],
+    more: readonly Plugin[] = [],
   ): Promise<PluginRegistry> {
     useCode(codes);
     const own = setting.filter((entry) => entry !== 'bundled' && !bundledPlugins.has(entry));
     const enabled = setting.includes('bundled')
       ? bundledPlugins
       : new Map([...bundledPlugins].filter(([name]) => setting.includes(name)));
-    const plugins = new Map(await loadPlugins(own, baseDirectory));
+    const plugins = new Map(addPlugins(await loadPlugins(own, baseDirectory), more));
     for (const name of plugins.keys()) {
       if (enabled.has(name)) throw new Error(`plugins: two plugins have the name '${name}'`);
     }

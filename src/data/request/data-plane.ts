@@ -5,10 +5,10 @@ import type { PluginLogger } from '../../plugin-sdk/tools.ts';
 import type { ErrorEntry } from '../../shared/errors.ts';
 import { maskedRequestLine } from '../../shared/logs/masked-arguments.ts';
 import type { FromWorker, SettingsChange, WorkerBoot } from '../../shared/messages/messages.ts';
-import type { ListenAddress } from '../../shared/settings/settings.ts';
+import type { ListenAddress, Settings } from '../../shared/settings/settings.ts';
 import { descriptorOf, type ListeningSocket, sharesPort, socketKey } from '../../shared/sockets/listening-sockets.ts';
 import { RequestMeter } from '../../shared/usage/request-meter.ts';
-import type { SocketOwner } from '../../shared/util/net/socket-owner.ts';
+import { ownSocket, type SocketOwner } from '../../shared/util/net/socket-owner.ts';
 import { TrustedPeers } from '../../shared/util/net/trusted-peers.ts';
 import { requestId } from '../../shared/util/request-ids.ts';
 import type { AddressZone } from '../../shared/zones/address-zone.ts';
@@ -21,6 +21,13 @@ import { Attempts } from '../attempt/attempts.ts';
 import { FailureLog } from '../attempt/failure-log.ts';
 import { PassiveHealth } from '../balancer/passive-health.ts';
 import { BackendCalls } from '../calls/backend-calls.ts';
+import { OutsideExchange } from '../embedded/outside-exchange.ts';
+import {
+  type OutsideAnswer,
+  type OutsideClient,
+  type OutsideRequest,
+  outsidePeer,
+} from '../embedded/outside-request.ts';
 import { LateExplainer } from '../explain/late-explainer.ts';
 import { DownstreamConnection } from '../http1/downstream-connection.ts';
 import { type AddressBudgets, workerAddressBudgets } from '../http2/address-budgets.ts';
@@ -84,6 +91,12 @@ export interface DataPlane {
   setTicketKeys(keys: Uint8Array): void;
   /** Applies settings that a reload has changed. */
   change(settings: SettingsChange): void;
+  /** Listens on one more address, with the certificates of these settings; resolves to its port. Rejects with one clear line. */
+  open(address: ListenAddress, settings: Settings): Promise<number>;
+  /** Carries a request that another server of this thread has received. */
+  serve(request: OutsideRequest, answer: OutsideAnswer): OutsideExchange;
+  /** Serves one request of a connection that another server of this thread has accepted, and closes it. `bytes`: what was read of it. */
+  adopt(socket: Socket, client: OutsideClient, bytes: Uint8Array): void;
   /** Ends at once. */
   close(): Promise<void>;
 }
@@ -118,6 +131,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
   readonly #bodies: BodyBudget;
   readonly #connections = new Set<ClientConnection>();
   readonly #listeners: Listener[] = [];
+  readonly #outsidePeers = new WeakMap<OutsideClient, DownstreamPeer>();
   /** Null: no listener speaks HTTP/2. */
   #http2: typeof http2Connection | null = null;
   #serial = 0;
@@ -191,12 +205,21 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
     else this.#log.warn(`overload: ${reason}; requests are refused with 503`);
   }
 
-  async listen(): Promise<void> {
-    if (this.#boot.settings.proxyListen.some(({ http2 }) => http2)) {
-      this.#http2 = (await import('../http2/http2-connection.ts')).http2Connection;
+  listen(): Promise<void> {
+    return this.#listen(this.#boot);
+  }
+
+  async open(address: ListenAddress, settings: Settings): Promise<number> {
+    await this.#listen({ ...this.#boot, settings: { ...settings, proxyListen: [address] } });
+    return this.ports.at(-1) ?? 0;
+  }
+
+  async #listen(boot: WorkerBoot): Promise<void> {
+    if (boot.settings.proxyListen.some(({ http2 }) => http2)) {
+      this.#http2 ??= (await import('../http2/http2-connection.ts')).http2Connection;
     }
     await openListeners({
-      boot: this.#boot,
+      boot,
       log: this.#log,
       snapshots: this.snapshots,
       accept: (socket, address) => this.#accept(socket, address),
@@ -244,6 +267,40 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
     const proxies = address.proxyProtocol && this.options.realIpHeader === 'proxy_protocol' ? this.#trusted : null;
     const { ip, port } = clientAddress(socket, proxies);
     return { peerIp: ip, peerPort: port, trusted: this.#trusted.has(ip) };
+  }
+
+  serve(request: OutsideRequest, answer: OutsideAnswer): OutsideExchange {
+    this.#counters[Counter.connectionsActive]!++;
+    const exchange = new OutsideExchange(this.#outsidePeer(request.client), answer, this);
+    this.#connections.add(exchange);
+    exchange.begin(request.head);
+    return exchange;
+  }
+
+  adopt(socket: Socket, client: OutsideClient, bytes: Uint8Array): void {
+    this.#counters[Counter.connectionsAccepted]!++;
+    this.#counters[Counter.connectionsHandled]!++;
+    this.#counters[Counter.connectionsActive]!++;
+    const connection = this.#track(new DownstreamConnection(socket, this.#outsidePeer(client), this));
+    ownSocket(socket, connection);
+    if (connection.received(bytes, bytes.byteLength)) socket.resume();
+    else socket.pause();
+  }
+
+  /** The same for all requests of a connection: it has the lines that are the same in all of them. */
+  #outsidePeer(client: OutsideClient): DownstreamPeer {
+    let peer = this.#outsidePeers.get(client);
+    if (peer === undefined) {
+      peer = outsidePeer(client, {
+        trusted: this.#trusted.has(client.ip),
+        serial: ++this.#serial,
+        calls: this.#calls,
+        bodies: this.#bodies,
+      });
+      this.#outsidePeers.set(client, peer);
+    }
+    peer.requests++;
+    return peer;
   }
 
   // DownstreamHost

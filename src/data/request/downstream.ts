@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import type { Exchange } from './exchange.ts';
 
 /** Milliseconds that a connection has for its first request while the node drains: it may be in flight. */
@@ -6,7 +5,7 @@ export const firstRequestGrace = 1000;
 
 /** A client's connection, in every protocol version. */
 export interface ClientConnection {
-  readonly socket: Socket;
+  readonly socket: { destroy(): unknown };
   /** Closes at once when no request is in flight, else after it; a new connection may still send its first request. */
   drain(): void;
   /** Asks the client, where its protocol can, to send further requests on another connection. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
 import { reopenFiles } from '../../shared/logs/reopening.ts';
 import type {
   FromWorker,
@@ -37,6 +38,12 @@ const maxInPlace = 1000;
 /** Milliseconds that a worker which ends waits for leases: what arrives later counts as used until its window ends. */
 const leaseTimeout = 1000;
 
+/** The thread of an application, in which the worker runs. */
+export interface BorrowedThread {
+  /** The application's own, in addition to those of the settings. */
+  readonly plugins: readonly Plugin[];
+}
+
 /** Handles the messages of the control plane in a worker thread. */
 export class DataPlaneWorker {
   readonly #boot: WorkerBoot;
@@ -55,15 +62,19 @@ export class DataPlaneWorker {
   #loading: Promise<void> | null = null;
   #plane: Promise<DataPlane | null> | null = null;
   #streams: StreamPlane | null = null;
+  #finished = false;
   #ready: () => void = () => {};
   #end: () => void = () => {};
 
-  static async create(boot: WorkerBoot, post: (message: FromWorker) => void): Promise<DataPlaneWorker> {
-    return new DataPlaneWorker(
-      boot,
-      post,
-      await PluginRegistry.open(boot.settings.plugins, boot.baseDirectory, boot.code),
-    );
+  /** `borrowed`: the thread is that of an application; null: the worker has a thread of its own. */
+  static async create(
+    boot: WorkerBoot,
+    post: (message: FromWorker) => void,
+    borrowed: BorrowedThread | null = null,
+  ): Promise<DataPlaneWorker> {
+    const { settings, baseDirectory, code } = boot;
+    const registry = await PluginRegistry.open(settings.plugins, baseDirectory, code, borrowed?.plugins);
+    return new DataPlaneWorker(boot, post, registry);
   }
 
   private constructor(boot: WorkerBoot, post: (message: FromWorker) => void, registry: PluginRegistry) {
@@ -225,6 +236,21 @@ export class DataPlaneWorker {
     while (this.#loading !== null) await this.#loading;
   }
 
+  /** The plane, once it listens; null: it cannot. */
+  listening(): Promise<DataPlane | null> {
+    return this.#listening();
+  }
+
+  /** Ends at once, where the thread goes on. */
+  async close(): Promise<void> {
+    await (await this.#plane)?.close();
+    await this.#streams?.close();
+    if (this.#finished) return;
+    this.#traffic.close();
+    this.#snapshot.close();
+    this.#finishNow();
+  }
+
   async #listening(): Promise<DataPlane | null> {
     await this.#loading;
     return this.#plane;
@@ -293,6 +319,12 @@ export class DataPlaneWorker {
     if (this.#usage !== null) this.#post({ type: 'usage-switched', serial: 0, names: this.#usage.switchTo(0) });
     this.#snapshot.close();
     await this.#host.leasesArrived(leaseTimeout);
+    this.#finishNow();
+  }
+
+  #finishNow(): void {
+    if (this.#finished) return;
+    this.#finished = true;
     this.#host.close();
     this.#end();
   }

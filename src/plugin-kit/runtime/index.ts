@@ -6,6 +6,7 @@
 
 export { BoundedCache } from '../../shared/util/bounded-cache.ts';
 export { compileRegex } from '../../shared/util/linear-regex.ts';
+export { mayStartThreads } from '../../shared/util/process/helper-threads.ts';
 export {
   clientGroup,
   FairQueue,

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { mayStartThreads } from '../../shared/util/process/helper-threads.ts';
 import { clientGroup, FairQueue, overloaded } from '../../shared/util/time/fair-queue.ts';
 
 export interface OffThreadOptions {
@@ -55,6 +56,7 @@ const defaultDeadline = 5_000;
  * Runs a function in another thread, so that work over about 10 ms does not delay other requests. `module` exports it as `name`.
  * Arguments and result are copied. An exception is thrown here with the same name, message and fields. Calls run one after another.
  * Pass texts of at most 8 MiB: JSON can take thirty times its size, and a thread that runs out of memory ends the process.
+ * In an application that embeds the gateway there is no other thread: the call is carried out in this one, and has no deadline.
  *
  * @throws OffThreadError (rejects) if too many calls wait, or the call takes too long.
  *
@@ -92,7 +94,9 @@ class HelperThread {
     deadline: number,
   ): Promise<unknown> {
     const call = { id: ++this.#serial, module, name, args };
-    const result = await this.#queue.run(clientGroup(client), () => this.#carryOut(call, deadline));
+    const result = await this.#queue.run(clientGroup(client), () =>
+      mayStartThreads() ? this.#carryOut(call, deadline) : carryOutHere(call),
+    );
     if (result === overloaded) throw new OffThreadError('too many bodies are waiting to be converted');
     return result;
   }
@@ -151,6 +155,13 @@ class HelperThread {
     this.#current = null;
     current?.reject(new OffThreadError(reason));
   }
+}
+
+/** With copies, as in another thread. */
+async function carryOutHere({ module, name, args }: Call): Promise<unknown> {
+  const { [name]: call }: Record<string, unknown> = await import(module);
+  if (typeof call !== 'function') throw new TypeError(`${name} is no function of its module`);
+  return structuredClone(await call(...(structuredClone(args) as readonly unknown[])));
 }
 
 function errorOf({

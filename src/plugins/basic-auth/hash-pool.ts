@@ -1,7 +1,8 @@
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { FairQueue, overloaded } from '../../plugin-kit/runtime/index.ts';
+import { FairQueue, mayStartThreads, overloaded } from '../../plugin-kit/runtime/index.ts';
 
 /** `busy`: too many checks wait, this one waited too long, or its thread died. */
 export type CheckResult = boolean | 'busy';
@@ -60,7 +61,9 @@ export class HashPool {
 
   /** Never rejects. `client`: its group, see `clientGroup`. */
   async check(password: Uint8Array, hash: string, client: string): Promise<CheckResult> {
-    const result = await this.#queue.run(client, () => this.#checkInThread(password, hash));
+    const result = await this.#queue.run(client, () =>
+      mayStartThreads() ? this.#checkInThread(password, hash) : checkHere(password, hash),
+    );
     return result === overloaded ? 'busy' : result;
   }
 
@@ -93,6 +96,17 @@ export class HashPool {
     this.#threads.delete(thread);
     const at = this.#idle.indexOf(thread);
     if (at >= 0) this.#idle.splice(at, 1);
+  }
+}
+
+/** Blocks this thread for as long as the hash demands, one check in each turn of the event loop. */
+async function checkHere(password: Uint8Array, hash: string): Promise<boolean> {
+  const { matchesSlowly } = await import('./check-password.ts');
+  await nextTurn();
+  try {
+    return matchesSlowly(password, hash);
+  } finally {
+    password.fill(0);
   }
 }
 

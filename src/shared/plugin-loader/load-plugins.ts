@@ -27,6 +27,16 @@ export async function loadPlugins(
   return plugins;
 }
 
+/** The plugins, with those that an application passes as objects. Throws an `Error` of one line when two have the same name. */
+export function addPlugins(plugins: ReadonlyMap<string, Plugin>, more: readonly Plugin[]): ReadonlyMap<string, Plugin> {
+  const all = new Map(plugins);
+  for (const plugin of more) {
+    if (all.has(plugin.name)) throw new Error(`plugins: two plugins have the name '${plugin.name}'`);
+    all.set(plugin.name, plugin);
+  }
+  return all;
+}
+
 function loadEntry(entry: string, baseDirectory: string): readonly (Plugin | Promise<Plugin>)[] {
   if (entry === 'bundled') return [...bundledDefinitions.keys()].map(bundledPlugin);
   return [bundledDefinitions.has(entry) ? bundledPlugin(entry) : loadForeign(entry, baseDirectory)];

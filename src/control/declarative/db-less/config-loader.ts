@@ -23,6 +23,8 @@ export interface ConfigLoaderOptions {
   readonly hashKeys: boolean;
   /** Resolves to whether every worker has that version of the store within that time. */
   readonly reached: (version: number, timeout: number) => Promise<boolean>;
+  /** A document with any problem is refused as a whole. Default false: its valid part is used. */
+  readonly strict?: boolean;
   /** Called when the config becomes empty, or is no longer. */
   readonly empty: (empty: boolean) => void;
   /** Called when a document is in the store, with the number of entities that were looked at. */
@@ -62,7 +64,7 @@ export class ConfigLoader implements DeclarativeConfig {
   }
 
   /** Like `load`, and waits for a load that is running. */
-  async loadInTurn(source: string, record: RecordLoad): Promise<LoadedConfig> {
+  async loadInTurn(source: string | ConfigDocument, record: RecordLoad): Promise<LoadedConfig> {
     while (this.#running !== null) await this.#running.catch(() => {});
     return this.load(source, record);
   }
@@ -129,9 +131,9 @@ export class ConfigLoader implements DeclarativeConfig {
   }
 
   async #declare(document: ConfigDocument, current: ConfigRows, now: number): Promise<Declared> {
-    const { entities, hashKeys } = this.#options;
+    const { entities, hashKeys, strict = false } = this.#options;
     const declared = await declareConfig(document, { entities, hashKeys, current, now });
-    const ofDocument = declared.problems.filter(({ entity }) => entity === null);
+    const ofDocument = declared.problems.filter(({ entity }) => strict || entity === null);
     if (ofDocument.length > 0) throw new LoadError('invalid', 'the document is invalid', declared.problems);
     const { rows, leftOut } = keepLastGood(declared, current, entities);
     return { rows, leftOut, problems: declared.problems, hash: hashOf(declared, rows) };

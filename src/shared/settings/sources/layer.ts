@@ -41,3 +41,14 @@ export function layerFromFlags(flags: Readonly<Record<string, string>>): Layer {
   }
   return layer;
 }
+
+/** Settings by name: `{ log_level: 'debug' }`. */
+export function layerFromCode(given: Readonly<Record<string, string>>): Layer {
+  const layer: Layer = new Map();
+  for (const [written, text] of Object.entries(given)) {
+    const name = findSetting(written);
+    if (name === null) throw new SettingsError(`unknown setting '${written}'${hintFor(written, (guess) => guess)}`);
+    setOnce(layer, name, { text, origin: `settings.${written}` });
+  }
+  return layer;
+}

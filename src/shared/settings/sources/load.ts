@@ -9,15 +9,17 @@ import type { Environment } from './environment-layer.ts';
 import { layerFromEnvironment } from './environment-layer.ts';
 import { findConfFile, layerFromFile } from './file-layer.ts';
 import type { Layer, Written } from './layer.ts';
-import { layerFromFlags } from './layer.ts';
+import { layerFromCode, layerFromFlags } from './layer.ts';
 import { settingsWarnings } from './warnings.ts';
 
 export interface SettingSources {
   /** Command-line options by name without the dashes: `{ 'log-level': 'debug' }`. */
   readonly flags?: Readonly<Record<string, string>>;
   readonly env?: Environment;
-  /** The file of `-c`; without it the default paths are searched. */
-  readonly conf?: string;
+  /** The file of `-c`; without it the default paths are searched. Null: no file is read. */
+  readonly conf?: string | null;
+  /** By name, from code. Where two sources have a setting, this one wins. */
+  readonly given?: Readonly<Record<string, string>>;
   /** Where relative paths start. Default: the current directory. */
   readonly cwd?: string;
 }
@@ -37,11 +39,12 @@ export function loadSettings(sources: SettingSources = {}): LoadedSettings {
   const cwd = sources.cwd ?? process.cwd();
   const env = sources.env ?? {};
   const warnings: string[] = [];
-  const file = findConfFile(sources.conf, cwd);
+  const file = sources.conf === null ? null : findConfFile(sources.conf, cwd);
   const layers: readonly Layer[] = [
     file === null ? new Map() : layerFromFile(file, warnings),
     layerFromEnvironment(env, warnings),
     layerFromFlags(sources.flags ?? {}),
+    layerFromCode(sources.given ?? {}),
   ];
 
   const texts: Record<string, string> = {};

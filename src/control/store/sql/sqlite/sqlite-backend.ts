@@ -20,11 +20,18 @@ export function openSqliteBackend(file: string, options: SqliteBackendOptions): 
 export function createSqliteBackend(connections: SqliteConnections): SqlBackend {
   const queriesOf = (connection: SqliteConnection): Database =>
     new Kysely<Tables>({ dialect: new NodeSqliteDialect({ ...connections, connection }) });
+  // Queries over one connection wait for each other.
+  const byConnection = new Map<SqliteConnection, Database>();
+  const queries = (connection: SqliteConnection): Database => {
+    const known = byConnection.get(connection) ?? queriesOf(connection);
+    byConnection.set(connection, known);
+    return known;
+  };
   const [write, read, snapshot, counters] = [
-    queriesOf(connections.write),
-    queriesOf(connections.read),
-    queriesOf(connections.snapshot),
-    queriesOf(connections.counters),
+    queries(connections.write),
+    queries(connections.read),
+    queries(connections.snapshot),
+    queries(connections.counters),
   ];
   return {
     kind: 'sqlite',
@@ -38,12 +45,15 @@ export function createSqliteBackend(connections: SqliteConnections): SqlBackend 
     lockHead: (transaction) => readHead(plain(transaction)),
     // One node owns the file, so there is no other node to notify.
     notify: async () => undefined,
-    watch: (onCommit) => watchSqlite({ file: connections.file, onCommit, readPosition: () => readHead(plain(read)) }),
+    watch: (onCommit) =>
+      write === read
+        ? async () => undefined
+        : watchSqlite({ file: connections.file, onCommit, readPosition: () => readHead(plain(read)) }),
     ping: async () => {
       await sql<ColumnRow>`select 1`.execute(read);
     },
     close: async () => {
-      for (const queries of [write, read, snapshot, counters]) await queries.destroy();
+      for (const each of byConnection.values()) await each.destroy();
       // Kysely leaves a connection open that was never used, and SQLite empties its log with the last one only.
       closeConnections(connections);
     },

@@ -2,6 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StoreError } from '../../store.ts';
 import type { StoreLog } from '../sql-backend.ts';
+import { inMemory } from './in-memory.ts';
 import { ReplacedFile } from './replaced-file.ts';
 import { openSqliteDatabase, type SqliteConnection, type SqliteOptions } from './sqlite-database.ts';
 import { describeOpenError } from './sqlite-errors.ts';
@@ -26,22 +27,31 @@ export interface SqliteConnections {
   readonly lockTimeout: number;
   /** Held by the one connection of this process that is in a writing transaction. */
   readonly lock: WriteLock;
-  readonly file: ReplacedFile;
+  readonly file: Pick<ReplacedFile, 'isReplaced' | 'reopen'>;
 }
+
+const noFile: SqliteConnections['file'] = { isReplaced: () => false, reopen: () => true };
 
 const defaultLockTimeout = 5000;
 
 /** KiB: enough for a transaction over 10,000 entities. Pages without room are written to the log before the commit, and read again. */
 const writeCache = 16_384;
 
-/** Creates the file, with its directory, when it does not exist. Throws a `StoreError` of kind `refused`. */
+/**
+ * Creates the file, with its directory, when it does not exist. With `inMemory` all four are one connection, and writers and readers take
+ * turns. Throws a `StoreError` of kind `refused`.
+ */
 export function openSqliteConnections(
   path: string,
   { log, lockTimeout = defaultLockTimeout }: SqliteBackendOptions,
 ): SqliteConnections {
+  const lock = createWriteLock();
+  if (path === inMemory) {
+    const only = open(path, { durability: 'normal', undoInMemory: true });
+    return { write: only, read: only, snapshot: only, counters: only, lockTimeout, lock, file: noFile };
+  }
   createFile(path);
   const file = new ReplacedFile(path, log);
-  const lock = createWriteLock();
   const [write, read, snapshot, counters] = [
     open(path, { durability: 'full', cacheSize: writeCache, undoInMemory: true }),
     open(path, { durability: 'full' }),

@@ -1,12 +1,12 @@
 import type { FeedPosition } from '../../store.ts';
 import type { SeenCommit } from '../sql-backend.ts';
-import type { ReplacedFile } from './replaced-file.ts';
+import type { SqliteConnections } from './sqlite-connections.ts';
 
 /** Milliseconds between two checks of the file and its position. */
 const pollInterval = 500;
 
 export interface WatchOptions {
-  readonly file: ReplacedFile;
+  readonly file: SqliteConnections['file'];
   readonly onCommit: (seen: SeenCommit) => void;
   readonly readPosition: () => Promise<FeedPosition>;
 }
