@@ -1,13 +1,15 @@
+import type { RunningListener } from '../../control/admin/contract.ts';
 import type { ConfigLoader } from '../../control/declarative/db-less/config-loader.ts';
 import type { ConfiguredNode } from '../configure-node.ts';
 import { configureNode } from '../configure-node.ts';
-import type { NodeListeners } from '../listen-node.ts';
 import type { NodeCore } from '../node-core.ts';
 import { openNode } from '../open-node.ts';
 
 /** A node in an application, without a config. */
 export interface EmbeddedNode extends ConfiguredNode {
   readonly loader: ConfigLoader;
+  /** Of the Admin API; empty without one. */
+  readonly adminAddresses: readonly { readonly host: string; readonly port: number }[];
 }
 
 /**
@@ -24,16 +26,18 @@ export async function startEmbeddedNode(core: NodeCore, warnings: readonly strin
   );
   shutdown.add('the control plane', () => ticketKeys.stop());
   const { adminListen, statusListen } = core.options.settings;
-  if (adminListen.length > 0 || statusListen.length > 0) await startListeners(node);
-  return { ...node, loader: declarative.loader };
+  const listeners = adminListen.length > 0 || statusListen.length > 0 ? await startListeners(node) : [];
+  const adminAddresses = listeners.flatMap(({ addresses }) => addresses).map(({ ip: host, port }) => ({ host, port }));
+  return { ...node, loader: declarative.loader, adminAddresses };
 }
 
-async function startListeners(node: ConfiguredNode): Promise<NodeListeners> {
+/** Returns those of the Admin API. */
+async function startListeners(node: ConfiguredNode): Promise<readonly RunningListener[]> {
   const { NodeListeners: Listeners } = await import('../listen-node.ts');
   const { adminListen, statusListen } = node.options.settings;
   const listeners = new Listeners(node);
-  if (adminListen.length > 0) await listeners.startAdmin();
+  const admin = adminListen.length > 0 ? await listeners.startAdmin() : [];
   if (statusListen.length > 0) await listeners.startStatus();
   listeners.reports.start();
-  return listeners;
+  return admin;
 }

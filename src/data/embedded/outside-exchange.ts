@@ -68,7 +68,8 @@ export class OutsideExchange implements Downstream, ClientConnection {
     const watch = this.#watch;
     if (exchange === null || sink === null || watch === null) return;
     const size = bytes.byteLength;
-    if (this.#missing >= 0 && (this.#missing -= size) < 0) {
+    if (this.#missing >= size) this.#missing -= size;
+    else if (this.#missing >= 0) {
       this.#breakOff(exchange, errors.badRequest);
       return;
     }

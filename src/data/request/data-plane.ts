@@ -8,6 +8,7 @@ import type { FromWorker, SettingsChange, WorkerBoot } from '../../shared/messag
 import type { ListenAddress, Settings } from '../../shared/settings/settings.ts';
 import { descriptorOf, type ListeningSocket, sharesPort, socketKey } from '../../shared/sockets/listening-sockets.ts';
 import { RequestMeter } from '../../shared/usage/request-meter.ts';
+import { plainIp } from '../../shared/util/net/plain-ip.ts';
 import { ownSocket, type SocketOwner } from '../../shared/util/net/socket-owner.ts';
 import { TrustedPeers } from '../../shared/util/net/trusted-peers.ts';
 import { requestId } from '../../shared/util/request-ids.ts';
@@ -32,7 +33,7 @@ import { LateExplainer } from '../explain/late-explainer.ts';
 import { DownstreamConnection } from '../http1/downstream-connection.ts';
 import { type AddressBudgets, workerAddressBudgets } from '../http2/address-budgets.ts';
 import type { http2Connection } from '../http2/http2-connection.ts';
-import { clientAddress, plainIp } from '../listener/client-address.ts';
+import { clientAddress } from '../listener/client-address.ts';
 import { closeWhenIdle } from '../listener/close-when-idle.ts';
 import type { Listener } from '../listener/listener.ts';
 import type { RuntimeSnapshot } from '../snapshot/runtime.ts';

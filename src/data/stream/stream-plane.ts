@@ -10,10 +10,11 @@ import {
   sharesPort,
   socketKey,
 } from '../../shared/sockets/listening-sockets.ts';
+import { plainIp } from '../../shared/util/net/plain-ip.ts';
 import { TrustedPeers } from '../../shared/util/net/trusted-peers.ts';
 import { throttledLog } from '../../shared/util/time/throttled-log.ts';
 import { Counter } from '../../shared/zones/counters.ts';
-import { clientAddress, plainIp } from '../listener/client-address.ts';
+import { clientAddress } from '../listener/client-address.ts';
 import { closeWhenIdle } from '../listener/close-when-idle.ts';
 import { runStreamLog } from './run-stream-log.ts';
 import { Session } from './session.ts';

@@ -2,7 +2,7 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { ListenAddress } from '../../shared/settings/settings.ts';
 import { validDescriptor } from '../../shared/sockets/listening-sockets.ts';
-import { plainIp } from '../listener/client-address.ts';
+import { plainIp } from '../../shared/util/net/plain-ip.ts';
 import { Session } from './session.ts';
 import type { StreamParts } from './stream-parts.ts';
 import { UdpSession } from './udp-session.ts';
