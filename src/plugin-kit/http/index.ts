@@ -3,7 +3,7 @@
  * JSON bodies, multipart bodies, paths, what `Accept` prefers, text for HTML.
  */
 
-export { normalisePath } from '../../shared/http/path.ts';
+export { escapePath, normalisePath } from '../../shared/http/path.ts';
 export { utf8FromLatin1 } from '../../shared/util/bytes/latin1.ts';
 export { type MultipartPart, multipartParts } from '../../shared/util/bytes/multipart.ts';
 export { answerCopy } from './answer-copy.ts';
