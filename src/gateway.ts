@@ -1,4 +1,6 @@
 import { enableCompileCache } from 'node:module';
+import { type NodeDevelopment, nodeDevelopment } from './boot/development/node-development.ts';
+import type { DevelopmentOptions } from './boot/development/shown-problems.ts';
 import { estateOf } from './boot/handover/estate.ts';
 import type { Predecessor } from './boot/handover/predecessor.ts';
 import type { Estate } from './boot/handover/successor.ts';
@@ -51,6 +53,8 @@ export interface Gateway {
   isAlive(): boolean;
   /** The error log of the control plane. */
   readonly log: GatewayLog;
+  /** With `StartOptions.development`. */
+  readonly development?: NodeDevelopment;
 }
 
 export interface GatewayLog {
@@ -70,6 +74,8 @@ export interface StartOptions {
   readonly signal?: AbortSignal;
   /** Threads that load the code of the first workers already. Those that the node does not use are ended. */
   readonly threads?: WorkerThreads;
+  /** For `sluicegate dev`: clients see the source lines of errors. No setting leads to it. */
+  readonly development?: DevelopmentOptions;
 }
 
 /**
@@ -91,7 +97,7 @@ export async function startGateway(
 async function start(
   settings: Settings,
   warnings: readonly string[],
-  { ownsProcess = true, signal, activated = [], predecessor = null, takeOver, threads }: StartOptions,
+  { ownsProcess = true, signal, activated = [], predecessor = null, takeOver, threads, development }: StartOptions,
 ): Promise<Gateway> {
   setEngineFlags();
   preparePrefix(settings.prefix);
@@ -119,6 +125,7 @@ async function start(
     predecessor,
     threads: threads ?? null,
     application: null,
+    ...(development && { development }),
   });
   const { shutdown } = core;
   const abandon = (): void => void shutdown.stop(false, 0);
@@ -161,6 +168,7 @@ async function start(
     // A control plane has no workers.
     isAlive: () => settings.workers === 0 || node.supervisor.running().length > 0,
     log: node.logs.node,
+    ...(node.development && { development: nodeDevelopment(node, node.development) }),
   };
 }
 

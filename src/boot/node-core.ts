@@ -13,6 +13,7 @@ import { createCounters } from '../shared/zones/counters.ts';
 import { createPluginMeter } from '../shared/zones/plugin-meter.ts';
 import { createVitals } from '../shared/zones/worker-vitals.ts';
 import type { Application } from './embedded/application.ts';
+import { type DevelopmentOptions, ShownProblems } from './development/shown-problems.ts';
 import type { Predecessor } from './handover/predecessor.ts';
 import type { DescriptorSupply } from './listeners/descriptor-supply.ts';
 import { distributeDescriptors } from './listeners/inherited-sockets.ts';
@@ -42,6 +43,8 @@ export interface NodeOptions {
   readonly threads: ThreadSource | null;
   /** The application that the node runs in; null: the node has the process for itself. */
   readonly application: Application | null;
+  /** Only with `sluicegate dev`. */
+  readonly development?: DevelopmentOptions;
 }
 
 /** Memory that the workers share with the control plane. */
@@ -74,6 +77,8 @@ export interface NodeCore {
   readonly restarts: () => number;
   readonly shutdown: NodeShutdown;
   readonly reload: ReloadSteps;
+  /** What workers that start later receive; null: this is not `sluicegate dev`. */
+  readonly development: ShownProblems | null;
 }
 
 /** Nothing runs yet, so there is nothing to stop. */
@@ -95,6 +100,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
   const ticketKeys = new TicketKeys(options.predecessor?.welcome.ticketKeys);
   const priority = new ControlPlanePriority(memory.vitals);
   const requestKey = randomBytes(32).toString('hex');
+  const development = options.development === undefined ? null : new ShownProblems(options.development);
   const pluginCode = new NodePluginCode({
     settings,
     baseDirectory,
@@ -116,6 +122,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
       usage: memory.usage,
       meter: memory.meter,
       pluginMeter: memory.pluginMeter,
+      ...(development && { development: development.boot }),
     },
     code: () => pluginCode.codes,
     workers,
@@ -157,6 +164,7 @@ export function createNodeCore(options: NodeOptions): NodeCore {
     restarts: () => restarts,
     shutdown,
     reload: new ReloadSteps(),
+    development,
   };
 }
 

@@ -19,8 +19,8 @@ export async function openNode(node: NodeCore, warnings: readonly string[]): Pro
   supervisor.start();
   // Imported while the workers start, not before.
   const { openNodeLogs } = await import('./observability/node-logs.ts');
-  const { application } = options;
-  const logs = openNodeLogs(options.settings, application?.log ?? null);
+  const { application, development } = options;
+  const logs = openNodeLogs(options.settings, application?.log ?? development?.log ?? null);
   shutdown.logTo(logs);
   options.supply?.logTo(logs.node);
   workerReports.logTo(logs);

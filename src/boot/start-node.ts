@@ -40,7 +40,8 @@ export async function startNode(core: NodeCore, warnings: readonly string[]): Pr
   addReloadSteps(listening);
   flushCompileCache();
   if (core.options.ownsProcess) {
-    await core.priority.lower();
+    // Somebody waits for the control plane to load a save.
+    if (core.options.development === undefined) await core.priority.lower();
     collectWhenIdle(() => sumCounter(core.memory.counters, Counter.requests));
   }
   return listening;

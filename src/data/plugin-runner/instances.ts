@@ -9,6 +9,7 @@ import type { Lease, LeaseRequest } from '../../shared/limits/limit-tools.ts';
 import { rejectVaultReferences } from '../../shared/plugin-loader/reject-vault-references.ts';
 import { type PluginMeter, privateMeter } from '../../shared/zones/plugin-meter.ts';
 import { entityMark, PluginPhase } from '../../shared/zones/worker-vitals.ts';
+import type { DevelopmentPages } from '../development/development-pages.ts';
 import { currentRequestId, enterCall, leaveCall } from './current-request.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { PluginInstance } from './plan.ts';
@@ -36,6 +37,8 @@ export interface PluginHost {
   meter?(plugin: string): PluginMeter;
   /** Marks of instances that are not set up again, because their `setup` did not return in another worker. */
   readonly quarantine?: ReadonlySet<number>;
+  /** Only with `sluicegate dev`. */
+  readonly development?: DevelopmentPages;
 }
 
 /** Sets up a configured plugin. Throws an `Error` that says what is wrong with the row. */
@@ -55,12 +58,13 @@ export function createInstance(plugins: ReadonlyMap<string, Plugin>, row: Plugin
     mark,
     name: plugin.name,
     priority: plugin.priority,
-    phases,
+    phases: host.development?.guarded(plugin.name, phases) ?? phases,
     needs: plugin.needs(config),
     log,
     meter: host.meter?.(row.name) ?? privateMeter(),
     budget,
     lease: phases.dispose === undefined ? null : { users: 0, retired: false },
+    ...(host.development && { development: host.development }),
   });
 }
 

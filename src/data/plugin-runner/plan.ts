@@ -3,6 +3,7 @@ import type { LogMask, PluginPhases } from '../../plugin-sdk/phases.ts';
 import type { TimeBudget } from '../../plugin-sdk/time-budget.ts';
 import type { PluginLogger } from '../../plugin-sdk/tools.ts';
 import type { PluginMeter } from '../../shared/zones/plugin-meter.ts';
+import type { DevelopmentPages } from '../development/development-pages.ts';
 
 /** One configured plugin instance, set up and ready to run. */
 export interface PluginInstance {
@@ -20,6 +21,8 @@ export interface PluginInstance {
   readonly budget: TimeBudget | null;
   /** Counts the requests that use it; null when there is nothing to dispose of. */
   readonly lease: InstanceLease | null;
+  /** Shows exceptions to clients; only with `sluicegate dev`. */
+  readonly development?: DevelopmentPages;
 }
 
 /** Keeps an instance from being disposed of while a request uses it. */

@@ -4,6 +4,7 @@ import { LimiterUnavailable } from '../../plugin-sdk/limits.ts';
 import type { PluginPhases } from '../../plugin-sdk/phases.ts';
 import { type Reply, refuse, replyJson } from '../../plugin-sdk/reply.ts';
 import { BodyMemoryExhausted, type ErrorEntry, errors, RequestBodyTooLarge } from '../../shared/errors.ts';
+import { headerValue } from '../../shared/http/header-block.ts';
 import { ContentCodingError } from '../../shared/util/bytes/content-coding.ts';
 import { OutageLog } from '../../shared/util/time/outage-log.ts';
 import { MeterPhase } from '../../shared/zones/plugin-meter.ts';
@@ -47,6 +48,12 @@ function replyTo(exchange: Exchange, instance: PluginInstance, phase: FailingPha
   if (error instanceof LimiterUnavailable)
     outageOf(limiterOutages, instance, 'counters unavailable; requests are rejected').failed(error, { phase });
   else logFailure(exchange, instance, phase, error);
+  const { development, name } = instance;
+  if (development !== undefined) {
+    const { block, host } = exchange.head;
+    const asker = { accept: headerValue(block, 'accept'), host };
+    return development.failed({ plugin: name, title: `failed in ${phase}` }, error, asker);
+  }
   return replyJson(errors.unexpected.status, { message: errors.unexpected.message });
 }
 

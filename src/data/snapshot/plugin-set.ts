@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { AccessContext } from '../../plugin-sdk/contexts.ts';
 import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
-import { refuse } from '../../plugin-sdk/reply.ts';
+import { type Reply, refuse } from '../../plugin-sdk/reply.ts';
 import type { TraceNeeds } from '../../plugin-sdk/trace.ts';
 import type { Row } from '../../shared/entities/entity.ts';
 import { foreignId, isEnabled, text, texts } from '../../shared/entities/row-fields.ts';
@@ -183,7 +184,7 @@ export class PluginSet implements PlanSource {
       return { instance: createInstance(this.#plugins, { id: row.id, name, config }, this.#host), failure: null };
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
-      return { instance: brokenInstance(row.id, name, this.#host), failure };
+      return { instance: brokenInstance(row.id, name, this.#host, failure), failure };
     }
   }
 }
@@ -209,12 +210,20 @@ function retire(entry: Entry): void {
  * Replaces an instance that could not be set up. Omitting it would open what an authentication or restriction plugin
  * was to protect, so it rejects requests; like any instance, only within its scope.
  */
-function brokenInstance(id: string, name: string, host: PluginHost): PluginInstance {
+function brokenInstance(id: string, name: string, host: PluginHost, failure: Error): PluginInstance {
+  const { development } = host;
+  const refusal = ({ request }: AccessContext): Reply => {
+    const asker = { accept: request.header('accept'), host: request.host };
+    return (
+      development?.failed({ plugin: name, title: 'failed in setup' }, failure, asker) ??
+      refuse(500, 'An unexpected error occurred')
+    );
+  };
   return {
     id,
     name,
     priority: Number.MAX_SAFE_INTEGER,
-    phases: { access: () => refuse(500, 'An unexpected error occurred'), accept: () => false },
+    phases: { access: refusal, accept: () => false },
     needs: {},
     log: host.log,
     meter: host.meter?.(name) ?? privateMeter(),

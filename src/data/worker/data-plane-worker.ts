@@ -171,6 +171,9 @@ export class DataPlaneWorker {
         this.#streams?.reopenLogs();
         reopenFiles();
         break;
+      case 'development':
+        this.#host.development?.update(message.problems);
+        break;
       case 'log-level':
         this.#log.level = message.level;
         break;

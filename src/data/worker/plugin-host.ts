@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { loadNow } from '../../plugin-kit/runtime/load-now.ts';
 import type { PluginLogger, PluginNode, PluginSettings } from '../../plugin-sdk/tools.ts';
 import type { ZoneRequest } from '../../plugin-sdk/zones.ts';
 import type { Lease, LeaseRequest } from '../../shared/limits/limit-tools.ts';
@@ -11,6 +12,7 @@ import { pluginSettings } from '../../shared/messages/plugin-settings.ts';
 import { awaitWithTimeout } from '../../shared/util/time/await-with-timeout.ts';
 import { type PluginMeter, PluginMeters } from '../../shared/zones/plugin-meter.ts';
 import { zoneKey } from '../../shared/zones/zone-registry.ts';
+import type { DevelopmentPages } from '../development/development-pages.ts';
 import type { PluginHost } from '../plugin-runner/instances.ts';
 import { ControlPlaneCalls } from './control-plane-calls.ts';
 import { hurryControlPlane } from './hurry-control-plane.ts';
@@ -23,6 +25,7 @@ export class WorkerPluginHost implements PluginHost {
   readonly settings: PluginSettings;
   readonly entities: EntityCache;
   readonly quarantine: Set<number>;
+  readonly development?: DevelopmentPages;
   readonly #calls: ControlPlaneCalls;
   readonly #counts: WorkerCounts;
   readonly #meters: PluginMeters;
@@ -43,6 +46,13 @@ export class WorkerPluginHost implements PluginHost {
     this.#counts = new WorkerCounts(post);
     this.#meters = new PluginMeters(boot.pluginMeter, boot.worker);
     this.quarantine = new Set(boot.quarantine);
+    if (boot.development !== undefined) {
+      const { DevelopmentPages: Pages } = loadNow<typeof import('../development/development-pages.ts')>(
+        import.meta.url,
+        '../development/development-pages.ts',
+      );
+      this.development = new Pages(boot.development);
+    }
   }
 
   zone(plugin: string, request: ZoneRequest): SharedArrayBuffer | undefined {

@@ -1,3 +1,5 @@
+import type { CodeProblem } from '../development/code-problem.ts';
+import type { DevelopmentBoot } from '../development/development-boot.ts';
 import type { Row } from '../entities/entity.ts';
 import type { Call, CallResult, TouchedRow } from '../lookup/calls.ts';
 import type { PluginCode } from '../plugin-loader/code/plugin-code.ts';
@@ -89,6 +91,8 @@ export interface WorkerBoot {
   readonly pluginMeter: SharedArrayBuffer;
   /** Descriptors of sockets that listen already, for this worker to accept on. */
   readonly inherited: InheritedDescriptors;
+  /** Only with `sluicegate dev`. */
+  readonly development?: DevelopmentBoot;
 }
 
 /** Settings that a worker applies while it runs. */
@@ -135,7 +139,9 @@ export type ToWorker =
   | { readonly type: 'reopen-logs' }
   | { readonly type: 'settings'; readonly settings: SettingsChange }
   | { readonly type: 'ticket-keys'; readonly keys: Uint8Array }
-  | { readonly type: 'log-level'; readonly level: LogLevel };
+  | { readonly type: 'log-level'; readonly level: LogLevel }
+  /** With `sluicegate dev`: the plugins whose newest code cannot be used. */
+  | { readonly type: 'development'; readonly problems: readonly CodeProblem[] };
 
 /** Passive health checks have changed the health of an address. */
 export interface HealthMessage {

@@ -20,6 +20,8 @@ export interface SettingSources {
   readonly conf?: string | null;
   /** By name, from code. Where two sources have a setting, this one wins. */
   readonly given?: Readonly<Record<string, string>>;
+  /** What a command takes for settings that no source names, by name. Default: what each definition says. */
+  readonly defaults?: Readonly<Record<string, string>>;
   /** Where relative paths start. Default: the current directory. */
   readonly cwd?: string;
 }
@@ -41,6 +43,7 @@ export function loadSettings(sources: SettingSources = {}): LoadedSettings {
   const warnings: string[] = [];
   const file = sources.conf === null ? null : findConfFile(sources.conf, cwd);
   const layers: readonly Layer[] = [
+    layerFromFlags(sources.defaults ?? {}),
     file === null ? new Map() : layerFromFile(file, warnings),
     layerFromEnvironment(env, warnings),
     layerFromFlags(sources.flags ?? {}),

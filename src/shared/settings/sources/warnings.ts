@@ -1,4 +1,4 @@
-import { isIPv4 } from 'node:net';
+import { isLoopback } from '../../util/net/loopback.ts';
 import type { Settings } from '../settings.ts';
 
 /** Settings that are valid but deserve a warning at start. */
@@ -51,8 +51,4 @@ function adminWarnings(settings: Settings): readonly string[] {
       'gateway; set SLUICEGATE_ADMIN_TOKEN or SLUICEGATE_ADMIN_AUTH=on, or bind ' +
       `${reachable.flatMap(({ name, addresses }) => (addresses.length === 0 ? [] : [name])).join(' and ')} to 127.0.0.1`,
   ];
-}
-
-function isLoopback(ip: string): boolean {
-  return ip === 'localhost' || ip === '::1' || (isIPv4(ip) && ip.startsWith('127.'));
 }
