@@ -12,8 +12,8 @@ import { type AddressZoneMemory, clearInFlight, createAddressZone } from '../sha
 import { createCounters } from '../shared/zones/counters.ts';
 import { createPluginMeter } from '../shared/zones/plugin-meter.ts';
 import { createVitals } from '../shared/zones/worker-vitals.ts';
-import type { Application } from './embedded/application.ts';
 import { type DevelopmentOptions, ShownProblems } from './development/shown-problems.ts';
+import type { Application } from './embedded/application.ts';
 import type { Predecessor } from './handover/predecessor.ts';
 import type { DescriptorSupply } from './listeners/descriptor-supply.ts';
 import { distributeDescriptors } from './listeners/inherited-sockets.ts';

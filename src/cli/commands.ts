@@ -30,6 +30,22 @@ export const commands: readonly CommandDescription[] = [
     load: async () => (await import('./commands/start.ts')).start,
   },
   {
+    name: 'dev',
+    summary: 'Develop plugins: a gateway that loads each save at once and shows errors with the source line',
+    argument: '[plugin]...',
+    options: [
+      conf,
+      {
+        name: 'config',
+        value: 'file',
+        description: 'declarative config to use and watch (an example with an echo backend)',
+      },
+      { name: 'prefix', short: 'p', value: 'directory', description: "the node's directory (a temporary one)" },
+    ],
+    takesSettings: true,
+    load: async () => (await import('./commands/dev.ts')).dev,
+  },
+  {
     name: 'stop',
     summary: 'Stop a running gateway',
     options: [
