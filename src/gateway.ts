@@ -161,7 +161,7 @@ async function start(
     addresses: bindings,
     stop: (graceful, shutdownDelay = settings.shutdownDelay) => shutdown.stop(graceful, shutdownDelay),
     reopenLogs: () => reopenLogs(node),
-    reload: (next) => reloading.run(next),
+    reload: (next) => reloadAll(node, reloading, next),
     pluginReload: node.pluginReload,
     estate: () => estateOf(node, wanted),
     handOver: (released) => handOver(node, released),
@@ -170,6 +170,18 @@ async function start(
     log: node.logs.node,
     ...(node.development && { development: nodeDevelopment(node, node.development) }),
   };
+}
+
+/** Milliseconds for which one worker alone runs new code of plugins. */
+const observeCode = 10_000;
+
+/** The settings, and then the code of plugins, unless a new process loads it anyway. */
+async function reloadAll({ pluginReload }: ListeningNode, reloading: Reloading, next: Settings): Promise<ReloadResult> {
+  const result = await reloading.run(next);
+  if (result.byNewProcess.length > 0) return result;
+  const plugins = await pluginReload.run({ observe: observeCode });
+  if (plugins.needs_new_process === true) return { ...result, byNewProcess: ['plugins'] };
+  return { ...result, plugins };
 }
 
 /** Milliseconds between two looks for changes that the new process has written. */

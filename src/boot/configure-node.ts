@@ -180,6 +180,12 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     code: node.pluginCode,
     users: pluginUsers({ data, zones, background, metrics, publisher }),
     workers: supervisor,
+    canary: {
+      counters: memory.counters,
+      workers: settings.workers,
+      running: () => supervisor.running(),
+      stopping: shutdown.begun,
+    },
     log,
   });
   // A data plane leaves that to its control plane.

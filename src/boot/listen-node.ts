@@ -173,6 +173,7 @@ function dependenciesOf(
     analytics,
     traffic,
     whatIf: node.whatIf,
+    pluginReload: node.pluginReload,
     configHash: settings.role === 'data_plane' ? () => configHash(publisher.position) : null,
     dataPlanes: known,
     closing: node.shutdown.closing,

@@ -206,8 +206,8 @@ export const commands: readonly CommandDescription[] = [
   },
   {
     name: 'plugin',
-    summary: 'Create, check, test, document and pack a plugin of your own',
-    argument: '<new|check|test|docs|pack> [name|folder|file...]',
+    summary: 'Create, check, test, document, pack and reload plugins of your own',
+    argument: '<new|check|test|docs|pack|reload> [name|folder|file...]',
     options: [
       conf,
       prefix,
@@ -216,6 +216,12 @@ export const commands: readonly CommandDescription[] = [
       { name: 'check', description: 'docs: change nothing; fail if the table of fields is out of date' },
       { name: 'no-types', description: 'check, pack: without a check of the types' },
       { name: 'destination', short: 'd', value: 'directory', description: 'pack: where the tarball is written' },
+      ...adminOptions,
+      {
+        name: 'observe',
+        value: 'seconds',
+        description: 'reload: how long one worker alone runs the new code (10s); 0: all workers get it at once',
+      },
     ],
     takesSettings: true,
     load: async () => (await import('./commands/plugin.ts')).plugin,

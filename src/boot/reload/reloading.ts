@@ -1,3 +1,4 @@
+import type { ReloadOutcome } from '../../control/plugin-reload/reload-outcome.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
 import { changedSettings } from './changed-settings.ts';
 import type { ReloadSteps } from './reload-steps.ts';
@@ -10,6 +11,8 @@ export interface ReloadResult {
   readonly byNewProcess: readonly string[];
   /** Only `sluicegate upgrade`, or a restart, applies them. */
   readonly restart: readonly string[];
+  /** What came of the code of users' plugins; absent: it was not loaded again. */
+  readonly plugins?: ReloadOutcome;
 }
 
 /** What a reload applies by a new process. The other settings would need it too, but move a node or its data. */

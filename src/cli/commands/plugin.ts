@@ -8,6 +8,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   test: async () => (await import('./plugin/run-tests.ts')).runTests,
   docs: async () => (await import('./plugin/docs.ts')).documentPlugin,
   pack: async () => (await import('./plugin/pack.ts')).packPlugin,
+  reload: async () => (await import('./plugin/reload.ts')).reloadPlugins,
 };
 
 /** `plugin <what>`: everything for a plugin of your own. */

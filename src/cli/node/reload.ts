@@ -1,3 +1,4 @@
+import type { ReloadOutcome } from '../../control/plugin-reload/reload-outcome.ts';
 import type { Gateway } from '../../gateway.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
 import type { CommandContext } from '../command.ts';
@@ -53,9 +54,10 @@ export class Reload {
     const { context, upgrade } = this.#options;
     const { settings } = settingsOf(context);
     checkLogTargets(settings);
-    const { applied, byNewProcess, restart } = await gateway.reload(settings);
+    const { applied, byNewProcess, restart, plugins } = await gateway.reload(settings);
     upgrade.timeout = settings.upgradeTimeout;
     const lines = applied.length === 0 ? [] : [`applied: ${applied.join(', ')}`];
+    if (plugins !== undefined) lines.push(...pluginLines(plugins));
     const later = [...restart];
     if (byNewProcess.length > 0) {
       const refusal = upgrade.refusal(gateway);
@@ -68,4 +70,13 @@ export class Reload {
     }
     return later.length === 0 ? lines : [...lines, `needs a restart (sluicegate upgrade): ${later.join(', ')}`];
   }
+}
+
+/** What came of new code of plugins. Throws when it is not in use: the settings are. */
+function pluginLines({ state, plugins, reason = '' }: ReloadOutcome): readonly string[] {
+  if (state === 'unchanged') return [];
+  const names = plugins.join(', ');
+  if (state === 'live') return [`new code of plugins: ${names}${reason === '' ? '' : ` (${reason})`}`];
+  const what = state === 'rolled_back' ? 'was rolled back' : 'was refused';
+  throw new Error(`the new code of plugins ${what}: ${reason}; the settings are applied`);
 }

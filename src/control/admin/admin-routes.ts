@@ -27,6 +27,7 @@ import { openApiRoute } from './routes/openapi.ts';
 import { overviewRoutes } from './routes/overview/overview-routes.ts';
 import { pluginAdminRoutes } from './routes/plugin-admin-routes.ts';
 import { pluginDocsRoute } from './routes/plugin-docs.ts';
+import { pluginReloadRoute } from './routes/plugin-reload.ts';
 import { pluginExtras, pluginRoutes } from './routes/plugins.ts';
 import { schemaRoutes } from './routes/schemas.ts';
 import { searchRoute } from './routes/search/search-routes.ts';
@@ -58,6 +59,7 @@ export function adminRoutes(deps: AdminDependencies, options: AdminOptions): rea
     ...schemaRoutes(context, options.catalog),
     pluginDocsRoute(options.plugins),
     ...pluginRoutes(options.catalog),
+    pluginReloadRoute(deps),
     ...tagRoutes(context),
     searchRoute(context),
     ...auditRoutes(deps.store, options.entities),

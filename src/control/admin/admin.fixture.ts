@@ -102,6 +102,10 @@ export async function startTestAdmin({ settings = {}, pg, tls, health }: TestAdm
     }),
     store,
     configHash: null,
+    pluginReload: {
+      run: async () => ({ state: 'unchanged', plugins: [], took: 0 }),
+      state: () => ({ running: false, last: null, versions: 0 }),
+    },
     dataPlanes: null,
     closing: new AbortController().signal,
     requestKey: '',

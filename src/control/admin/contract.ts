@@ -10,6 +10,8 @@ import type { KnownDataPlane } from '../hybrid/known-data-plane.ts';
 import type { NodeListing } from '../nodes/node-list.ts';
 import type { NodeLoadReport } from '../nodes/node-report.ts';
 import type { OverviewFacts } from '../overview/overview-facts.ts';
+import type { ReloadRequest } from '../plugin-reload/plugin-reload.ts';
+import type { ReloadOutcome, ReloadState } from '../plugin-reload/reload-outcome.ts';
 import type { Store } from '../store/store.ts';
 import type { TrafficDesk } from '../traffic/traffic-desk.ts';
 import type { Analytics } from '../usage/analytics.ts';
@@ -169,6 +171,8 @@ export interface AdminDependencies {
   readonly traffic: TrafficDesk | null;
   /** Repeats recorded requests; null: the node carries no traffic. */
   readonly whatIf: WhatIf | null;
+  /** Exchanges the code of users' plugins. */
+  readonly pluginReload: PluginReloads;
   readonly metrics: MetricsFacts;
   /** Of a data plane: stands for its config; null elsewhere. */
   readonly configHash: (() => string) | null;
@@ -179,6 +183,13 @@ export interface AdminDependencies {
   readonly requestKey: string;
   /** Aborted when the node stops, before the listeners close: answers that have no end must end then. */
   readonly closing: AbortSignal;
+}
+
+/** Reloads of the code of users' plugins. */
+export interface PluginReloads {
+  /** Rejects with a `ReloadRuns` while another one runs. */
+  run(request: ReloadRequest): Promise<ReloadOutcome>;
+  state(): ReloadState;
 }
 
 /** All metrics of the node. */

@@ -7,9 +7,11 @@ import { rememberOrigin } from '../../shared/plugin-loader/plugin-origin.ts';
 import { type PluginProblem, type TriedPlugin, withoutPlace } from '../../shared/plugin-loader/trial/trial.ts';
 import type { SupervisorLog } from '../supervisor/supervisor-options.ts';
 import type { WorkerHandle } from '../supervisor/worker-handle.ts';
+import { Canary, type CanaryOptions, type Verdict } from './canary.ts';
+import { leastRequests } from './compare-code.ts';
 import { type NodePluginCode, problemText } from './node-plugin-code.ts';
 import { refusal } from './refusals.ts';
-import { type ReloadOutcome, ReloadRuns } from './reload-outcome.ts';
+import { type ReloadOutcome, ReloadRuns, type ReloadState } from './reload-outcome.ts';
 import { type SwapFailure, WorkerSwaps } from './worker-swaps.ts';
 
 /** The parts of the control plane that have plugins. */
@@ -34,6 +36,7 @@ export interface PluginReloadOptions {
   readonly code: NodePluginCode;
   readonly users: PluginUsers;
   readonly workers: ReloadWorkers;
+  readonly canary: CanaryOptions;
   readonly log: SupervisorLog;
 }
 
@@ -57,19 +60,14 @@ export class PluginReload {
   readonly #options: PluginReloadOptions;
   readonly #swaps = new WorkerSwaps();
   #running = false;
-  #last: ReloadOutcome | null = null;
+  #last: ReloadState['last'] = null;
 
   constructor(options: PluginReloadOptions) {
     this.#options = options;
   }
 
-  get isRunning(): boolean {
-    return this.#running;
-  }
-
-  /** Of the last reload; null: there was none. */
-  get last(): ReloadOutcome | null {
-    return this.#last;
+  state(): ReloadState {
+    return { running: this.#running, last: this.#last, versions: this.#options.code.versions };
   }
 
   /** Reads the code again and uses it, if it has changed and can be used. Rejects with a `ReloadRuns` only. */
@@ -79,7 +77,7 @@ export class PluginReload {
     const began = performance.now();
     try {
       const outcome = { ...(await this.#run(request)), took: Math.round(performance.now() - began) };
-      this.#last = outcome;
+      this.#last = { ...outcome, ended_at: new Date().toISOString() };
       this.#report(outcome);
       return outcome;
     } finally {
@@ -138,14 +136,47 @@ export class PluginReload {
     return { tried, before, plugins, apply: await users.prepare([...plugins.values()]) };
   }
 
-  async #replace(candidate: Candidate, _request: ReloadRequest): Promise<Omit<ReloadOutcome, 'took'>> {
+  async #replace(candidate: Candidate, { observe }: ReloadRequest): Promise<Omit<ReloadOutcome, 'took'>> {
     const { users, workers } = this.#options;
     const zones = users.tryZones(candidate.plugins);
-    const names = [...candidate.plugins.keys()];
-    const failure = await this.#swapAll(workers.workers(), candidate.tried, zones);
-    if (failure !== null) return await this.#rollBack(candidate, failure);
+    const plugins = [...candidate.plugins.keys()];
+    const swapped: WorkerHandle[] = [];
+    let verdict: Verdict | null = null;
+    if (observe > 0) {
+      verdict = await this.#observe(candidate, zones, observe, swapped);
+      if (verdict !== null && verdict.reason !== null)
+        return await this.#rollBack(candidate, verdict.reason, swapped, verdict.requests);
+    }
+    const rest = workers.workers().filter((worker) => !swapped.includes(worker));
+    const failure = await this.#swapAll(rest, candidate.tried, zones, swapped);
+    if (failure !== null) return await this.#rollBack(candidate, failure, swapped);
     this.#adopt(candidate);
-    return { state: 'live', plugins: names };
+    await this.#catchUp(candidate, swapped);
+    return { state: 'live', plugins, ...judged(verdict) };
+  }
+
+  /** Workers that started meanwhile have the old code. */
+  async #catchUp({ tried }: Candidate, swapped: readonly WorkerHandle[]): Promise<void> {
+    const late = this.#options.workers.workers().filter((worker) => !swapped.includes(worker));
+    await Promise.all(late.map((worker) => this.#restore(worker, tried)));
+  }
+
+  /** One worker gets the code, and is compared with the others. */
+  async #observe(
+    { plugins, tried }: Candidate,
+    zones: ZoneChanges | null,
+    observe: number,
+    swapped: WorkerHandle[],
+  ): Promise<Verdict | null> {
+    const canary = new Canary(this.#options.canary, [...plugins.keys()]);
+    const worker = await canary.choose();
+    // A control plane has no workers; instances that are disabled cannot be observed.
+    if (worker === null || this.#instances(tried).length === 0) return null;
+    await canary.before(worker, observe);
+    const failure = await this.#swapAll([worker], tried, zones, swapped);
+    if (failure === null) return canary.observe(worker, observe);
+    canary.end();
+    return { reason: failure, requests: 0 };
   }
 
   /** The control plane uses the code, and workers that start do. */
@@ -157,26 +188,51 @@ export class PluginReload {
     this.#dropZones(users.tryZones(new Map()));
   }
 
-  async #rollBack({ before, tried }: Candidate, reason: string | PluginProblem): Promise<Omit<ReloadOutcome, 'took'>> {
+  /** `swapped`: workers that have, or may have, the new code. */
+  async #rollBack(
+    { before, tried }: Candidate,
+    reason: string | PluginProblem,
+    swapped: readonly WorkerHandle[],
+    requests?: number,
+  ): Promise<Omit<ReloadOutcome, 'took'>> {
     const { code, users, workers } = this.#options;
     code.use(before);
     workers.forgive(this.#instances(before));
-    await this.#swapAll(workers.workers(), before, null);
+    await Promise.all(swapped.map((worker) => this.#restore(worker, before)));
     this.#dropZones(users.tryZones(new Map()));
-    const outcome = { state: 'rolled_back' as const, plugins: tried.map(({ name }) => name) };
-    return typeof reason === 'string'
-      ? { ...outcome, reason }
-      : { ...outcome, reason: problemText(reason), problem: reason };
+    const outcome = {
+      state: 'rolled_back' as const,
+      plugins: tried.map(({ name }) => name),
+      ...(requests === undefined ? {} : { judged_by: requests }),
+    };
+    if (typeof reason === 'string') return { ...outcome, reason };
+    return { ...outcome, reason: problemText(reason), problem: reason };
   }
 
-  /** One worker after the other. Returns why one of them could not use the code; null: all use it, or have ended. */
+  /** The worker gets the code that workers start with. One that does not respond is ended by the watchdog, and starts with it. */
+  async #restore(worker: WorkerHandle, plugins: readonly TriedPlugin[]): Promise<void> {
+    const { workers, log } = this.#options;
+    const codes = plugins.map(({ code }) => code);
+    const swapping = this.#swaps.swap(worker, codes, null);
+    if (!workers.running().includes(worker)) return;
+    const failure = await swapping;
+    if (failure === null || failure === 'ended') return;
+    log.log('crit', 'a worker cannot use the code of plugins that the others use, and is replaced', {
+      worker: worker.number,
+    });
+    await worker.terminate();
+  }
+
+  /** One worker after the other; those that were asked are added to `swapped`. Returns why one of them cannot use the code; null: all do. */
   async #swapAll(
     workers: readonly WorkerHandle[],
     plugins: readonly TriedPlugin[],
     zones: ZoneChanges | null,
+    swapped: WorkerHandle[],
   ): Promise<string | PluginProblem | null> {
     const codes = plugins.map(({ code }) => code);
     for (const worker of workers) {
+      swapped.push(worker);
       const failure = await this.#swaps.swap(worker, codes, zones);
       const reason = failure === null ? null : reasonOf(worker, failure);
       if (reason !== null) return reason;
@@ -202,6 +258,14 @@ export class PluginReload {
     else if (state === 'refused') log.log('warn', 'new code of plugins was refused', fields);
     else log.log('error', 'new code of plugins was rolled back', fields);
   }
+}
+
+/** What the code was judged by, and whether that was enough. */
+function judged(verdict: Verdict | null): Pick<ReloadOutcome, 'judged_by' | 'reason'> {
+  if (verdict === null) return {};
+  const { requests } = verdict;
+  if (requests >= leastRequests) return { judged_by: requests };
+  return { judged_by: requests, reason: `judged by ${requests} requests only: too few to compare` };
 }
 
 function reasonOf({ number }: WorkerHandle, failure: SwapFailure): string | PluginProblem {

@@ -21,6 +21,15 @@ export interface ReloadOutcome {
   readonly needs_new_process?: true;
 }
 
+/** What `GET /plugins/reload` shows. */
+export interface ReloadState {
+  readonly running: boolean;
+  /** Null: there was none since the start. */
+  readonly last: (ReloadOutcome & { readonly ended_at: string }) | null;
+  /** Versions of plugins in the memory of this process. */
+  readonly versions: number;
+}
+
 /** Another reload runs. */
 export class ReloadRuns extends Error {
   constructor() {

@@ -9,6 +9,7 @@ import { ContentCodingError } from '../../shared/util/bytes/content-coding.ts';
 import { OutageLog } from '../../shared/util/time/outage-log.ts';
 import { MeterPhase } from '../../shared/zones/plugin-meter.ts';
 import type { Exchange } from '../request/exchange.ts';
+import { observeFailure } from './code-observer.ts';
 import type { PluginInstance } from './plan.ts';
 import { reportFailure } from './report-failure.ts';
 
@@ -21,6 +22,7 @@ type FailingPhase = Exclude<keyof PluginPhases, 'logMask' | 'accessSkipped'>;
 /** A plugin threw. The cause appears only in the log. */
 export function logFailure(exchange: Exchange, instance: PluginInstance, phase: FailingPhase, error: unknown): void {
   exchange.trace?.pluginFailed();
+  observeFailure(instance);
   reportFailure(instance, phase, error, exchange.id);
 }
 

@@ -45,6 +45,7 @@ import { TraceRecorder } from '../answer/trace-recorder.ts';
 import type { Attempts } from '../attempt/attempts.ts';
 import { cancelCalls } from '../calls/backend-calls.ts';
 import type { LateExplainer } from '../explain/late-explainer.ts';
+import { observeRequest } from '../plugin-runner/code-observer.ts';
 import { beginPlugins, runAccess, runLog, runRewrite } from '../plugin-runner/phases.ts';
 import type { TraceRule } from '../plugin-runner/trace-rule.ts';
 import type { RuntimeRoute } from '../snapshot/runtime.ts';
@@ -298,6 +299,7 @@ export class RequestHandler implements DownstreamHandler {
     const bucket = bucketOf(now - x.startedMono);
     meter.add(x.status, bucket, bytesIn, bytesOut);
     usage?.record(x, bytesIn, bytesOut, now, bucket);
+    observeRequest(x, now);
   }
 }
 

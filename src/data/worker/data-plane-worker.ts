@@ -16,6 +16,7 @@ import type { Settings } from '../../shared/settings/settings.ts';
 import { AddressZone } from '../../shared/zones/address-zone.ts';
 import { workerCounters } from '../../shared/zones/counters.ts';
 import { WeightedSequence } from '../balancer/weighted-sequence.ts';
+import { observeCode } from '../plugin-runner/code-observer.ts';
 import { PluginRegistry } from '../plugin-runner/plugin-registry.ts';
 import { type DataPlane, startDataPlane } from '../request/data-plane.ts';
 import type { UpstreamTlsDefaults } from '../snapshot/build-tls.ts';
@@ -165,6 +166,9 @@ export class DataPlaneWorker {
         break;
       case 'plugin-code':
         await this.#swaps.receive(message);
+        break;
+      case 'observe-code':
+        observeCode(message.observation, this.#boot.worker);
         break;
       case 'reopen-logs':
         (await this.#plane)?.reopenLogs();

@@ -9,7 +9,7 @@ import type { RecordingOptions, TrafficMessage } from '../traffic/traffic-record
 import type { UsageName } from '../usage/usage-name.ts';
 import type { AddressZoneMemory } from '../zones/address-zone.ts';
 import type { NameChanges } from './name-changes.ts';
-import type { PluginCodeAppliedMessage, PluginCodeMessage } from './plugin-code.ts';
+import type { ObserveCodeMessage, PluginCodeAppliedMessage, PluginCodeMessage } from './plugin-code.ts';
 import type { AddressChanges } from './upstream-addresses.ts';
 import type { ZoneChanges } from './zone-changes.ts';
 
@@ -136,6 +136,7 @@ export type ToWorker =
   /** Records of so many characters have arrived. */
   | { readonly type: 'traffic-taken'; readonly characters: number }
   | PluginCodeMessage
+  | ObserveCodeMessage
   | { readonly type: 'reopen-logs' }
   | { readonly type: 'settings'; readonly settings: SettingsChange }
   | { readonly type: 'ticket-keys'; readonly keys: Uint8Array }

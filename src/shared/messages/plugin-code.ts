@@ -10,7 +10,13 @@ export interface PluginCodeMessage {
   readonly zones?: ZoneChanges;
 }
 
-/** The answer to it. */
+/** A worker counts the requests in which these plugins run, in shared memory (zones/code-counts.ts); null: no longer. */
+export interface ObserveCodeMessage {
+  readonly type: 'observe-code';
+  readonly observation: { readonly memory: SharedArrayBuffer; readonly plugins: readonly string[] } | null;
+}
+
+/** The answer to a `PluginCodeMessage`. */
 export interface PluginCodeAppliedMessage {
   readonly type: 'plugin-code-applied';
   readonly serial: number;

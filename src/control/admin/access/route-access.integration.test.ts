@@ -48,6 +48,8 @@ const decisions: Readonly<Record<string, Access>> = {
   'POST /schemas/plugins/validate': 'edit',
   'POST /schemas/vaults/validate': 'edit',
   'GET /plugins/enabled': 'read',
+  'GET /plugins/reload': 'read',
+  'POST /plugins/reload': 'admin',
   'GET /plugins/schema/{name}': 'read',
   'GET /search': 'read',
   'GET /tags': 'read',
