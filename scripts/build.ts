@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { version } from '../src/version.ts';
 import { compile, emitted } from './lib/build/compile.ts';
 import { reachableModules } from './lib/build/module-graph.ts';
+import { pruneDeclarations } from './lib/build/prune-declarations.ts';
 import { replaceZod } from './lib/build/zod-declarations.ts';
 import { root } from './lib/files.ts';
 import { print } from './lib/steps.ts';
@@ -25,9 +26,11 @@ const unfinished = join(root, `dist.${process.pid}`);
 const target = join(root, 'dist');
 try {
   compile(modules, unfinished, {});
-  compile(contract, unfinished, { declaration: true, emitDeclarationOnly: true });
-  for (const file of contract) referToNodeTypes(join(unfinished, file.replace(/^src\/(.*)\.ts$/, '$1.d.ts')));
+  compile(contract, unfinished, { declaration: true, emitDeclarationOnly: true, stripInternal: true });
+  const entries = contract.map((file) => file.replace(/^src\/(.*)\.ts$/, '$1.d.ts'));
   replaceZod(unfinished, emitted(unfinished));
+  pruneDeclarations(unfinished, entries);
+  for (const file of entries) referToNodeTypes(join(unfinished, file));
   // The dashboard shows them, through the Admin API.
   for (const readme of globSync('src/plugins/*/README.md', { cwd: root })) {
     copyFileSync(join(root, readme), join(unfinished, readme.replace(/^src\W/, '')));

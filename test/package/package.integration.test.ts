@@ -163,7 +163,15 @@ describe('the package, packed and installed in an empty folder', () => {
   }
 
   it('contains the compiled program, and no tests, fixtures, benchmarks or TypeScript', () => {
-    const paths = packed.files.map(({ path }) => path);
+    const all = packed.files.map(({ path }) => path);
+    const creator = 'packages/create-sluicegate-plugin';
+    assert.deepEqual(all.filter((path) => path.startsWith('packages/')).sort(), [
+      `${creator}/create-plugin.js`,
+      ...['README.md', 'gitignore', 'index.test.ts', 'index.ts', 'package.template.json', 'tsconfig.json'].map(
+        (name) => `${creator}/template/${name}`,
+      ),
+    ]);
+    const paths = all.filter((path) => !path.startsWith('packages/'));
     assert.deepEqual(
       paths.filter((path) => /test\.|fixture|benchmark|(?<!\.d)\.ts$|\.tgz$/.test(path)),
       [],

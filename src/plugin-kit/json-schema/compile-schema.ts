@@ -59,7 +59,7 @@ export function compileSchema(prepared: PreparedSchema): SchemaCheck {
   );
 }
 
-/** `first` stops at the first violation, `all` does not. */
+/** @internal `first` stops at the first violation, `all` does not. */
 export function schemaCheck(firstOf: () => ValidateFunction, allOf: () => ValidateFunction): SchemaCheck {
   return (value, size, max) => {
     const first = firstOf();
@@ -104,7 +104,7 @@ function compiled({ core, schema }: PreparedSchema, all: boolean): ValidateFunct
   return compileWith(newValidator(core, all), schema);
 }
 
-/** Throws a `SchemaError`. */
+/** @internal Throws a `SchemaError`. */
 export function compileWith(ajv: Ajv, schema: PreparedSchema['schema']): ValidateFunction {
   try {
     return ajv.compile(schema);
@@ -113,6 +113,7 @@ export function compileWith(ajv: Ajv, schema: PreparedSchema['schema']): Validat
   }
 }
 
+/** @internal */
 export function newValidator(core: CoreDialect, all: boolean): Ajv {
   return newAjv(core, { ...options, allErrors: all });
 }

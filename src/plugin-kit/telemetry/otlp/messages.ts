@@ -28,6 +28,7 @@ message Resource { repeated KeyValue attributes = 1; }
 
 /** Messages by name. Parsed on first use: every worker loads this module, and few send anything. */
 export interface OtlpTypes {
+  /** @internal */
   type(name: string): protobuf.Type;
 }
 
