@@ -16,6 +16,8 @@ import { print } from './lib/steps.ts';
 const { values: options } = parseArgs({
   options: { 'dry-run': { type: 'boolean', default: false }, out: { type: 'string', default: 'release' } },
 });
+/** The package behind `npm create sluicegate-plugin`; it has no dependencies and no build. */
+const creatorFolder = 'packages/create-sluicegate-plugin';
 const dryRun = options['dry-run'];
 const changelog = read('CHANGELOG.md');
 const manifest = JSON.parse(read('package.json'));
@@ -54,6 +56,7 @@ function versions(): Readonly<Record<string, string>> {
     'package.json': manifest.version,
     'package-lock.json': JSON.parse(read('package-lock.json')).version,
     'src/version.ts': ownVersion,
+    [`${creatorFolder}/package.json`]: JSON.parse(read(`${creatorFolder}/package.json`)).version,
     [`${chartFolder}/Chart.yaml (version)`]: chart.version,
     [`${chartFolder}/Chart.yaml (appVersion)`]: chart.appVersion,
   };
@@ -66,6 +69,7 @@ function publishCommands(tarball: string): readonly string[] {
     'Publish, in a CI job that may request an id token:',
     `  git tag -s ${tag} -m ${tag} && git push origin ${tag}`,
     `  npm publish ${tarball} --provenance --access public`,
+    `  npm publish ./${creatorFolder} --provenance --access public`,
     '  docker buildx build --platform linux/amd64,linux/arm64 --provenance=mode=max --sbom=true \\',
     `    -f deploy/docker/Dockerfile -t "$REGISTRY/sluicegate:${version}" --push .`,
     `  helm package ${chartFolder} && helm push sluicegate-${version}.tgz "oci://$REGISTRY/charts"`,

@@ -1,4 +1,5 @@
-import { relative, resolve } from 'node:path';
+import { basename, relative, resolve } from 'node:path';
+import { bundledDefinitions } from '../../../plugins/definitions.ts';
 import { version } from '../../../version.ts';
 import { CliError } from '../../cli-error.ts';
 import type { CommandContext } from '../../command.ts';
@@ -10,6 +11,8 @@ export async function newPlugin({ arguments: { positionals }, cwd, out }: Comman
   if (target === undefined || more.length > 0) throw new CliError('usage: sluicegate plugin new <name>');
   const { createPlugin, nextSteps } = await loadCreator();
   const folder = resolve(cwd, target);
+  const name = basename(folder);
+  if (bundledDefinitions.has(name)) throw new CliError(`a plugin with the name '${name}' comes with the gateway`);
   try {
     createPlugin(folder, { gateway: version });
   } catch (error) {
