@@ -32,7 +32,7 @@ test('a plugin in one file does not load it in a worker either', async () => {
     const loaded = [];
     registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context); } });
     const { PluginRegistry } = await import(${JSON.stringify(new URL('./plugin-registry.ts', import.meta.url).href)});
-    const registry = await PluginRegistry.open([${JSON.stringify(fileURLToPath(template))}], '.');
+    const registry = await PluginRegistry.open([${JSON.stringify(fileURLToPath(template))}], process.cwd());
     await registry.load(['my-policy']);
     process.stdout.write(JSON.stringify(loaded));`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
