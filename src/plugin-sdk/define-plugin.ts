@@ -4,11 +4,12 @@ import type { Field } from '../shared/schema/field-meta.ts';
 import type { RecordSchema } from '../shared/schema/fields.ts';
 import type { PluginAdminRoutes } from './admin-routes.ts';
 import type { PluginBackgroundModule } from './background.ts';
+import type { PluginCapability } from './capabilities.ts';
 import { descriptionProblem } from './description-problem.ts';
 import type { PluginMetricsModule } from './metrics.ts';
 import type { PluginPhases } from './phases.ts';
 import { budgetProblem, type TimeBudget } from './time-budget.ts';
-import type { PluginTools } from './tools.ts';
+import type { PluginTools, UntrustedFunctions } from './tools.ts';
 import type { TraceNeeds } from './trace.ts';
 import type { ZoneRequest } from './zones.ts';
 
@@ -52,6 +53,14 @@ export interface PluginSchema<C = unknown> {
   readonly config: RecordSchema<C>;
   /** Rules over several fields, which are named `config.<field>`. Default: none. */
   readonly checks?: readonly EntityCheck[];
+  /** More rules, by the settings of the node that validates. Default: none. */
+  readonly nodeChecks?: (node: SchemaNode) => readonly EntityCheck[];
+}
+
+/** What a schema may know of the node. */
+export interface SchemaNode {
+  /** `untrusted_lua`: where functions that are part of a configuration may run. */
+  readonly untrustedFunctions: UntrustedFunctions;
 }
 
 /** The functions that make fields: everything that `sluicegate/plugin-sdk/schema` exports. */
@@ -113,6 +122,15 @@ export interface PluginDescription<C> {
    * works: `() => import('./schema.ts')` saves 6 MB and 45 ms in each worker.
    */
   readonly schema?: PluginSchema<C> | (() => Promise<PluginSchema<C>>);
+  /**
+   * What the plugin reaches outside of the requests that it handles; an empty list: nothing. The log shows it when the plugin is
+   * loaded, and the dashboard on its page. It is a statement for those who choose plugins, and not enforced: a plugin is trusted code.
+   * Default: not declared.
+   *
+   * @example
+   * capabilities: ['network'],
+   */
+  readonly capabilities?: readonly PluginCapability[];
   /** May depend on the configuration. Default: none. */
   readonly needs?: PluginNeeds | ((config: C) => PluginNeeds);
   /** How long it may delay a request; may depend on the configuration (null: no limit). Default: no limit. */
@@ -147,6 +165,8 @@ export interface Plugin {
   readonly defaultProtocols: readonly PluginProtocol[];
   readonly scopes: readonly PluginScope[];
   loadSchema(): Promise<PluginSchema>;
+  /** Null: not declared. */
+  readonly capabilities: readonly PluginCapability[] | null;
   needs(config: unknown): PluginNeeds;
   /**
    * Null: no limit.
@@ -235,6 +255,7 @@ export function definePlugin<C = Readonly<Record<string, never>>>(description: P
     defaultProtocols: Object.freeze([...(description.defaultProtocols ?? defaultProtocols(protocols))]),
     scopes: Object.freeze([...(description.scopes ?? allScopes)]),
     loadSchema: () => loadSchema(description),
+    capabilities: description.capabilities === undefined ? null : Object.freeze([...description.capabilities]),
     needs: (config) => (typeof needs === 'function' ? needs(config as C) : needs),
     timeBudget: (config) => checkedBudget(description, config as C),
     hasZones: description.zones !== undefined,

@@ -1,3 +1,5 @@
+import { capabilityNames } from './capabilities.ts';
+
 import { budgetProblem, type TimeBudget } from './time-budget.ts';
 
 /** What the checks read of a description; it may come from JavaScript. */
@@ -13,6 +15,7 @@ type Check = (value: unknown, description: Description) => string | null;
 const known: ReadonlySet<string> = new Set([
   ...['grpc', 'grpcs', 'http', 'https', 'tcp', 'tls', 'tls_passthrough', 'udp'],
 ]);
+const capabilities: ReadonlySet<string> = new Set(capabilityNames);
 const scopes: ReadonlySet<string> = new Set(['consumer', 'route', 'service']);
 
 /** What a value must be, for every property of a description, in the order in which they are reported. */
@@ -29,6 +32,10 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ],
   ['defaultProtocols', defaultProtocolProblem],
   ['scopes', optional((value) => isListOf(scopes, value), `must be a list of ${[...scopes].join(', ')}`)],
+  [
+    'capabilities',
+    optional((value) => isListOf(capabilities, value), `must be a list of ${capabilityNames.join(', ')}, or empty`),
+  ],
   ['config', optional(isFunction, 'must be a function that returns the fields: ({ string }) => ({ ... })')],
   ['checks', checksProblem],
   ['schema', schemaProblem],

@@ -16,6 +16,7 @@ export type * from './admin-routes.ts';
 export type * from './attempts.ts';
 export type * from './background.ts';
 export { type BackendAnswer, type BackendCall, CallFailed, type CallFailure } from './calls.ts';
+export type { PluginCapability } from './capabilities.ts';
 export type * from './circuits.ts';
 export type * from './contexts.ts';
 export { contextKey } from './contexts.ts';

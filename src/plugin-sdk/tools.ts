@@ -25,8 +25,15 @@ export interface PluginNode {
   readonly worker: number;
 }
 
+/**
+ * Where functions that are part of a configuration run (`untrusted_lua`). `off`: nowhere. `sandbox`: in a realm without the gateway,
+ * Node, files and network. `on`: like any code of the gateway.
+ */
+export type UntrustedFunctions = 'off' | 'sandbox' | 'on';
+
 /** Settings of the node that plugins apply. */
 export interface PluginSettings {
+  readonly untrustedFunctions: UntrustedFunctions;
   /** True: keys of credentials are stored as hashes. */
   readonly hashKeys: boolean;
   /** PEM file with the authorities to trust in other servers; null: those built into Node. */

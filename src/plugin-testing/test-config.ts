@@ -1,4 +1,4 @@
-import type { Plugin } from '../plugin-sdk/define-plugin.ts';
+import type { Plugin, SchemaNode } from '../plugin-sdk/define-plugin.ts';
 import { record } from '../shared/schema/record.ts';
 import { validateRecord } from '../shared/schema/validate.ts';
 import { violationMessage } from '../shared/schema/violation-message.ts';
@@ -9,9 +9,14 @@ export type ConfigCheck =
   | { readonly ok: false; readonly message: string };
 
 /** Validates a configuration as the Admin API does, and fills in its defaults. */
-export async function checkConfig(plugin: Plugin, config: Readonly<Record<string, unknown>>): Promise<ConfigCheck> {
-  const { config: fields, checks = [] } = await plugin.loadSchema();
-  const result = validateRecord(record({ config: fields }, { checks }), { config });
+export async function checkConfig(
+  plugin: Plugin,
+  config: Readonly<Record<string, unknown>>,
+  node: SchemaNode,
+): Promise<ConfigCheck> {
+  const { config: fields, checks = [], nodeChecks } = await plugin.loadSchema();
+  const all = nodeChecks === undefined ? checks : [...checks, ...nodeChecks(node)];
+  const result = validateRecord(record({ config: fields }, { checks: all }), { config });
   if (!result.ok) return { ok: false, message: violationMessage(result.error.fields) };
   return { ok: true, config: result.value.config as Readonly<Record<string, unknown>> };
 }

@@ -29,6 +29,7 @@ export const testNode: PluginNode = Object.freeze({
 
 /** The default `tools.settings` of plugins under test. */
 export const testSettings: PluginSettings = Object.freeze({
+  untrustedFunctions: 'off',
   hashKeys: false,
   trustedCertificates: null,
   tracing: { instrumentations: new Set<string>(), samplingRate: 0 },

@@ -80,7 +80,7 @@ export function testPlugin(plugin: Plugin, options: TestPluginOptions = {}): Plu
     logLines,
     counts,
     entities: host.entities,
-    check: (config) => checkConfig(plugin, config),
+    check: (config) => checkConfig(plugin, config, host.settings),
     request: async (request = {}) => runRequest(request, await ready(), options.calls ?? null),
     accept: async (stream = {}) => {
       const context = { ...plainStream, ...stream };
@@ -116,7 +116,7 @@ async function setUp(
   serial: number,
   host: PluginHost,
 ): Promise<PluginInstance> {
-  const checked = await checkConfig(plugin, config);
+  const checked = await checkConfig(plugin, config, host.settings);
   if (!checked.ok) throw new Error(checked.message);
   const id = `7f6b8c1e-0000-4000-9000-${String(serial).padStart(12, '0')}`;
   const row = { id, name: plugin.name, config: checked.config };
@@ -130,7 +130,7 @@ async function metricsOf(
   host: PluginHost,
 ): Promise<readonly MetricFamily[]> {
   const metrics = await plugin.loadMetrics();
-  const checked = await checkConfig(plugin, given);
+  const checked = await checkConfig(plugin, given, host.settings);
   if (metrics === null || !checked.ok) return [];
   const { config } = checked;
   return metrics({

@@ -424,6 +424,32 @@ export const bundledDefinitions: ReadonlyMap<string, BundledDefinition> = new Ma
     },
   ],
   [
+    'post-function',
+    {
+      version: '1.0.0',
+      priority: -1000,
+      protocols: ['grpc', 'grpcs', 'http', 'https'],
+      defaultProtocols: ['grpc', 'grpcs', 'http', 'https'],
+      scopes: ['consumer', 'route', 'service'],
+      hasZones: false,
+      module: () => loadNow(import.meta.url, './post-function/index.ts'),
+      schema: () => loadNow(import.meta.url, './post-function/schema.ts'),
+    },
+  ],
+  [
+    'pre-function',
+    {
+      version: '1.0.0',
+      priority: 1000000,
+      protocols: ['grpc', 'grpcs', 'http', 'https'],
+      defaultProtocols: ['grpc', 'grpcs', 'http', 'https'],
+      scopes: ['consumer', 'route', 'service'],
+      hasZones: false,
+      module: () => loadNow(import.meta.url, './pre-function/index.ts'),
+      schema: () => loadNow(import.meta.url, './pre-function/schema.ts'),
+    },
+  ],
+  [
     'prometheus',
     {
       version: '1.0.0',

@@ -24,8 +24,8 @@ describe('with its smallest configuration', () => {
     folder = await mkdtemp(join(tmpdir(), 'sluicegate-first-try-'));
     closing.defer(() => rm(folder, { recursive: true, force: true }));
     backend = closing.use(await startBackend());
-    const listen = { KONG_PROXY_LISTEN: '127.0.0.1:0, 127.0.0.1:0 ssl' };
-    gateway = closing.use(await startTestGateway({ env: listen }));
+    const env = { KONG_PROXY_LISTEN: '127.0.0.1:0, 127.0.0.1:0 ssl', KONG_UNTRUSTED_LUA: 'sandbox' };
+    gateway = closing.use(await startTestGateway({ env }));
   });
   after(() => closing.disposeAsync());
 

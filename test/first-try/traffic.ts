@@ -6,6 +6,18 @@ import { echoed, type FirstTry } from './first-try.ts';
 let mirror: TestBackend;
 
 export const traffic: Readonly<Record<string, FirstTry>> = {
+  'pre-function': {
+    config: { access: ["({ upstream }) => upstream.setHeader('X-First', 'yes')"] },
+    works: async ({ ask }) => {
+      assert.equal(echoed(await ask()).headers['x-first'], 'yes');
+    },
+  },
+  'post-function': {
+    config: { header_filter: ["({ response }) => response.setHeader('X-Last', 'yes')"] },
+    works: async ({ ask }) => {
+      assert.equal((await ask()).headers['x-last'], 'yes');
+    },
+  },
   'rate-limiting': {
     config: { minute: 5 },
     works: async ({ ask }) => {

@@ -146,6 +146,7 @@ function baseSettings(prefix: string): Settings {
     requestDebugToken: null,
     errorDefaultType: 'text/plain',
     plugins: ['bundled'],
+    untrustedFunctions: 'off',
     nodeId: null,
     dns: {
       servers: [],

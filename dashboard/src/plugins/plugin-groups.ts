@@ -14,7 +14,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   'Requests and responses': [
     ...['aggregate', 'api-versioning', 'pagination', 'request-transformer', 'response-transformer'],
     ...['redirect', 'request-termination', 'correlation-id', 'xml-json', 'compression', 'data-masking'],
-    ...['body-validator', 'request-validator', 'openapi', 'proxy-cache'],
+    ...['body-validator', 'request-validator', 'openapi', 'proxy-cache', 'pre-function', 'post-function'],
   ],
   Observability: [
     ...['file-log', 'http-log', 'tcp-log', 'udp-log', 'syslog', 'prometheus', 'statsd', 'datadog', 'opentelemetry'],

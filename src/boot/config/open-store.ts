@@ -47,7 +47,10 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const plugins = new Map(addPlugins(await loadPlugins(settings.plugins, baseDirectory), application?.plugins ?? []));
   // That of a data plane is the database of its control plane.
   const withDatabase = settings.database !== 'off' || settings.role === 'data_plane';
-  const catalog = await createPluginCatalog(plugins, { sharedStore: withDatabase });
+  const catalog = await createPluginCatalog(plugins, {
+    sharedStore: withDatabase,
+    untrustedFunctions: settings.untrustedFunctions,
+  });
   const ofPlugins = await Promise.all([...plugins.values()].map((plugin) => plugin.loadEntities()));
   const ofNode = withDatabase ? [] : [loadedConfigs];
   const entities = createEntityRegistry(catalog, [...ofPlugins.flat(), ...ofNode]);

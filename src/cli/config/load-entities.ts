@@ -5,10 +5,11 @@ import type { Settings } from '../../shared/settings/settings.ts';
 
 /** The entities of a node with these plugins, those of the plugins included; without its store. */
 export async function loadEntities(
-  settings: Pick<Settings, 'plugins'>,
+  settings: Pick<Settings, 'plugins' | 'untrustedFunctions'>,
   baseDirectory: string,
 ): Promise<EntityRegistry> {
   const plugins = await loadPlugins(settings.plugins, baseDirectory);
   const own = await Promise.all([...plugins.values()].map((plugin) => plugin.loadEntities()));
-  return createEntityRegistry(await createPluginCatalog(plugins), own.flat());
+  const { untrustedFunctions } = settings;
+  return createEntityRegistry(await createPluginCatalog(plugins, { untrustedFunctions }), own.flat());
 }

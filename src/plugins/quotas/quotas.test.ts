@@ -170,6 +170,7 @@ describe('GET /consumers/{consumers}/quotas', () => {
     const reset: string[] = [];
     const tools: PluginAdminTools = {
       settings: {
+        untrustedFunctions: 'off',
         hashKeys: false,
         trustedCertificates: null,
         tracing: { instrumentations: new Set(), samplingRate: 0 },

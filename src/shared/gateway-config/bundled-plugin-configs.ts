@@ -33,6 +33,8 @@ export interface BundledPluginConfigs {
   readonly 'openid-connect': OpenidConnectConfig;
   readonly opentelemetry: OpentelemetryConfig;
   readonly pagination: PaginationConfig;
+  readonly 'post-function': PostFunctionConfig;
+  readonly 'pre-function': PreFunctionConfig;
   readonly prometheus: PrometheusConfig;
   readonly 'proxy-cache': ProxyCacheConfig;
   readonly quotas: QuotasConfig;
@@ -1281,6 +1283,52 @@ export interface PaginationConfig {
   readonly secret?: string;
   /** Maximum size of a backend's response in bytes, after decoding. A larger one is answered with 502. Default: `1048576`. */
   readonly max_body_bytes?: number;
+}
+
+export interface PostFunctionConfig {
+  /** Functions for TLS handshakes; global instances only, and only with `untrusted_lua = on`. */
+  readonly certificate?: readonly string[];
+  /** Functions that run before routing; global instances only. */
+  readonly rewrite?: readonly string[];
+  /** Functions that run after routing, before a backend is contacted. */
+  readonly access?: readonly string[];
+  /** Functions that change the head of the response. */
+  readonly header_filter?: readonly string[];
+  /** Functions that change the body of the response, called for each piece of it. */
+  readonly body_filter?: readonly string[];
+  /** Functions that run after the response was sent. */
+  readonly log?: readonly string[];
+  /** Must be empty: functions for WebSocket frames do not exist here. */
+  readonly ws_handshake?: readonly string[];
+  /** Must be empty: functions for WebSocket frames do not exist here. */
+  readonly ws_client_frame?: readonly string[];
+  /** Must be empty: functions for WebSocket frames do not exist here. */
+  readonly ws_upstream_frame?: readonly string[];
+  /** Must be empty: functions for WebSocket frames do not exist here. */
+  readonly ws_close?: readonly string[];
+}
+
+export interface PreFunctionConfig {
+  /** Functions for TLS handshakes; global instances only, and only with `untrusted_lua = on`. */
+  readonly certificate?: readonly string[];
+  /** Functions that run before routing; global instances only. */
+  readonly rewrite?: readonly string[];
+  /** Functions that run after routing, before a backend is contacted. */
+  readonly access?: readonly string[];
+  /** Functions that change the head of the response. */
+  readonly header_filter?: readonly string[];
+  /** Functions that change the body of the response, called for each piece of it. */
+  readonly body_filter?: readonly string[];
+  /** Functions that run after the response was sent. */
+  readonly log?: readonly string[];
+  /** Must be empty: functions for WebSocket frames do not exist here. */
+  readonly ws_handshake?: readonly string[];
+  /** Must be empty: functions for WebSocket frames do not exist here. */
+  readonly ws_client_frame?: readonly string[];
+  /** Must be empty: functions for WebSocket frames do not exist here. */
+  readonly ws_upstream_frame?: readonly string[];
+  /** Must be empty: functions for WebSocket frames do not exist here. */
+  readonly ws_close?: readonly string[];
 }
 
 export interface PrometheusConfig {

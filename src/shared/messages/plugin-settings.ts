@@ -5,6 +5,7 @@ import type { Settings } from '../settings/settings.ts';
 export const pluginDrainTimeout = 5000;
 
 /** What plugins see of the settings, on both planes. */
-export function pluginSettings({ hashKeys, trustedCertificates, tracing }: Settings): PluginSettings {
-  return Object.freeze({ hashKeys, trustedCertificates, tracing });
+export function pluginSettings(settings: Settings): PluginSettings {
+  const { untrustedFunctions, hashKeys, trustedCertificates, tracing } = settings;
+  return Object.freeze({ untrustedFunctions, hashKeys, trustedCertificates, tracing });
 }

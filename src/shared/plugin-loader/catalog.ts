@@ -1,4 +1,5 @@
 import type { Plugin, PluginProtocol, PluginSchema, PluginScope } from '../../plugin-sdk/define-plugin.ts';
+import type { UntrustedFunctions } from '../../plugin-sdk/tools.ts';
 import type { EntityCheck } from '../schema/entity-checks.ts';
 import type { Field } from '../schema/field-meta.ts';
 import { type RecordSchema, string } from '../schema/fields.ts';
@@ -30,6 +31,8 @@ export interface PluginCatalog {
 export interface CatalogOptions {
   /** Several nodes may share the store. Default: true. */
   readonly sharedStore?: boolean;
+  /** `untrusted_lua` of the node. Default: off. */
+  readonly untrustedFunctions?: UntrustedFunctions;
 }
 
 /**
@@ -38,16 +41,17 @@ export interface CatalogOptions {
  */
 export async function createPluginCatalog(
   plugins: ReadonlyMap<string, Plugin>,
-  { sharedStore = true }: CatalogOptions = {},
+  { sharedStore = true, untrustedFunctions = 'off' }: CatalogOptions = {},
 ): Promise<PluginCatalog> {
-  const entries = await Promise.all([...plugins.values()].map((plugin) => describePlugin(plugin, sharedStore)));
+  const options = { sharedStore, untrustedFunctions };
+  const entries = await Promise.all([...plugins.values()].map((plugin) => describePlugin(plugin, options)));
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
   const names = Object.freeze([...byName.keys()].sort());
   return Object.freeze({
     names: () => names,
     describe: (name: string) => byName.get(name) ?? null,
     async prepare(plugin: Plugin) {
-      const entry = await describePlugin(plugin, sharedStore);
+      const entry = await describePlugin(plugin, options);
       // Now, while nothing depends on it.
       if (!isDeferred(plugin)) void entry.config;
       return () => void byName.set(entry.name, entry);
@@ -55,12 +59,12 @@ export async function createPluginCatalog(
   });
 }
 
-async function describePlugin(plugin: Plugin, sharedStore: boolean): Promise<CatalogEntry> {
+async function describePlugin(plugin: Plugin, options: Required<CatalogOptions>): Promise<CatalogEntry> {
   const { name, version, priority, protocols, defaultProtocols, scopes } = plugin;
   const load = isDeferred(plugin) ? plugin.schemaNow : await loaded(plugin);
   let described: Pick<CatalogEntry, 'config' | 'checks'> | null = null;
   const schema = () => {
-    described ??= describeSchema(load(), sharedStore);
+    described ??= describeSchema(load(), options);
     return described;
   };
   return Object.freeze({
@@ -79,8 +83,12 @@ async function loaded(plugin: Plugin): Promise<() => PluginSchema> {
   return () => schema;
 }
 
-function describeSchema({ config, checks = [] }: PluginSchema, sharedStore: boolean) {
-  return { config: sharedStore ? config : forOneNode(config), checks };
+function describeSchema(
+  { config, checks = [], nodeChecks }: PluginSchema,
+  { sharedStore, untrustedFunctions }: Required<CatalogOptions>,
+) {
+  const all = nodeChecks === undefined ? checks : [...checks, ...nodeChecks({ untrustedFunctions })];
+  return { config: sharedStore ? config : forOneNode(config), checks: all };
 }
 
 /** The same configuration without the values that need a store which several nodes share. */

@@ -19,6 +19,7 @@ export function deferPlugin(name: string, definition: BundledDefinition): Deferr
     protocols: Object.freeze(definition.protocols),
     defaultProtocols: Object.freeze(definition.defaultProtocols),
     scopes: Object.freeze(definition.scopes),
+    capabilities: null,
     schemaNow: schema,
     loadSchema: async () => schema(),
     needs: (config: unknown) => plugin().needs(config),

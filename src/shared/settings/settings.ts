@@ -208,6 +208,8 @@ export interface Settings {
   readonly requestDebugToken: string | null;
   readonly errorDefaultType: 'text/plain' | 'text/html' | 'application/json' | 'application/xml';
   readonly plugins: readonly string[];
+  /** `untrusted_lua`: where the functions of `pre-function` and `post-function` run. */
+  readonly untrustedFunctions: 'off' | 'sandbox' | 'on';
   readonly nodeId: string | null;
   readonly dns: DnsSettings;
   /** The TLS options for clients. */

@@ -21,6 +21,12 @@ export const general = {
     'bundled',
     'Plugins that can be used: `bundled` (all that come with the gateway), names, paths and npm packages; `off` for none.',
   ),
+  untrusted_lua: kong(
+    oneOf(['off', 'sandbox', 'on']),
+    'off',
+    'Where the functions of `pre-function` and `post-function` run; they are JavaScript (docs/plugin-functions.md). `off`: nowhere, and configurations of these plugins are refused. `sandbox`: without Node, files and network. `on`: like any code of the gateway, so who can write the config can do what the gateway can do.',
+    { aliases: ['untrusted_functions'] },
+  ),
   node_id: kong(uuid, '', 'Fixed id of this node. Without it, the node generates one at its first start and keeps it.'),
   role: kong(
     oneOf(['traditional', 'control_plane', 'data_plane']),

@@ -117,6 +117,7 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     requestDebugToken: values.request_debug_token,
     errorDefaultType: values.error_default_type,
     plugins: values.plugins,
+    untrustedFunctions: values.untrusted_lua,
     nodeId: values.node_id,
     dns: dnsSettings(values),
     tlsPolicy: serverPolicy({

@@ -15,7 +15,6 @@ const names: ReadonlySet<string> = new Set([
   'mem_cache_size',
   'worker_consistency',
   'worker_state_update_frequency',
-  'untrusted_lua',
   'untrusted_lua_sandbox_requires',
   'untrusted_lua_sandbox_environment',
   'dedicated_config_processing',

@@ -1,0 +1,13 @@
+import { type FunctionConfig, functionNeeds } from '../../plugin-kit/functions/index.ts';
+import { definePlugin, httpProtocols } from '../../plugin-sdk/index.ts';
+import { runPostFunctions } from './handler.ts';
+
+export default definePlugin({
+  name: 'post-function',
+  version: '1.0.0',
+  priority: -1000,
+  protocols: httpProtocols,
+  schema: () => import('./schema.ts'),
+  needs: (config: FunctionConfig) => functionNeeds(config),
+  setup: runPostFunctions,
+});

@@ -1,0 +1,6 @@
+import { type FunctionConfig, functionPhases } from '../../plugin-kit/functions/index.ts';
+import type { PluginPhases, PluginTools } from '../../plugin-sdk/index.ts';
+
+export function runPreFunctions(config: FunctionConfig, tools: PluginTools): PluginPhases {
+  return functionPhases('pre-function', config, tools);
+}
