@@ -2,6 +2,7 @@ import { guardProcess } from '../shared/plugin-loader/guard-process.ts';
 import { StrayFailures } from '../shared/plugin-loader/stray-failures.ts';
 import { controlPlaneMeters } from '../shared/zones/plugin-meter.ts';
 import type { NodeCore } from './node-core.ts';
+import { announcePlugins } from './observability/announce-plugins.ts';
 import { DescriptorWatch } from './observability/descriptor-watch.ts';
 import type { NodeLogs } from './observability/node-logs.ts';
 
@@ -25,6 +26,7 @@ export async function openNode(node: NodeCore, warnings: readonly string[]): Pro
   options.supply?.logTo(logs.node);
   workerReports.logTo(logs);
   for (const warning of warnings) logs.node.warn(warning);
+  if (pluginCode.isNeeded) announcePlugins(logs.node, pluginCode.plugins);
   const descriptors = new DescriptorWatch(logs.node);
   // How many an application may open is its own concern.
   if (application === null) descriptors.start(options.settings);

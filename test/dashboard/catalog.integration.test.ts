@@ -16,13 +16,14 @@ const skip = skipWithoutChromium();
 
 const readmeOf = (name: string): Promise<string> => readFile(join(root, 'src/plugins', name, 'README.md'), 'utf8');
 
-const own = (name: string) => `
+const own = (name: string, capabilities = '') => `
   import { definePlugin } from 'sluicegate/plugin-sdk';
   import { record, string } from 'sluicegate/plugin-sdk/schema';
   export default definePlugin({
     name: '${name}', version: '1.0.0', priority: 7, protocols: ['http'], defaultProtocols: ['http'], scopes: ['route'],
     schema: async () => ({ config: record({ greeting: string({ description: 'What to say to <b>everybody</b>.' }) }) }),
     setup: () => ({}),
+    ${capabilities}
   });`;
 
 /** What a README must not be able to do. */
@@ -49,11 +50,14 @@ describe('the plugin catalog', { skip }, () => {
     folder = await mkdtemp(join(tmpdir(), 'sluicegate-catalog-'));
     for (const name of ['plain', 'hostile']) {
       await mkdir(join(folder, name));
-      await writeFile(join(folder, name, 'index.ts'), own(name));
+      await writeFile(
+        join(folder, name, 'index.ts'),
+        own(name, name === 'plain' ? "capabilities: ['network', 'env']," : ''),
+      );
     }
     await writeFile(join(folder, 'hostile/README.md'), hostile);
     const plugins = ['bundled', join(folder, 'plain/index.ts'), join(folder, 'hostile/index.ts')].join();
-    rig = await startDashboardRig({ env: { KONG_PLUGINS: plugins } });
+    rig = await startDashboardRig({ env: { KONG_PLUGINS: plugins, KONG_UNTRUSTED_LUA: 'sandbox' } });
     await rig.gateway.admin('POST', '/services', { name: 'users', url: 'http://users.internal' });
     await rig.gateway.admin('POST', '/services/users/plugins', { name: 'key-auth' });
     await rig.gateway.admin('POST', '/plugins', { name: 'key-auth', enabled: false });
@@ -119,6 +123,21 @@ describe('the plugin catalog', { skip }, () => {
     await page.locator('form .form-foot').waitFor();
     await page.goBack();
     await desk.check('the page of a plugin');
+  });
+
+  test('a plugin of a user shows what it declares, and that it is trusted code', async () => {
+    await page.goto(`${rig.url}/plugins/plain`);
+    const line = page.locator('.plugin-capabilities');
+    await line.getByText('network', { exact: true }).waitFor();
+    await untilPasses(async () =>
+      assert.match(await line.innerText(), /Version 1\.0\.0\. Trusted code\. Declared capabilities: network\s*env/),
+    );
+    await desk.check('the capabilities of a plugin');
+    await page.goto(`${rig.url}/plugins/hostile`);
+    await line.getByText('does not declare what it reaches').waitFor();
+    await page.goto(`${rig.url}/plugins/key-auth`);
+    await page.getByRole('heading', { level: 1, name: 'key-auth' }).waitFor();
+    assert.equal(await line.count(), 0);
   });
 
   test('examples fill the form, and the gateway accepts them', async () => {

@@ -20,7 +20,7 @@ describe('plugins in the dashboard', { skip }, () => {
   let desk: DashboardPage;
   const desks: DashboardPage[] = [];
   before(async () => {
-    rig = await startDashboardRig();
+    rig = await startDashboardRig({ env: { KONG_UNTRUSTED_LUA: 'sandbox' } });
     assert.equal((await rig.gateway.admin('POST', '/services', { name: 'users', host: 'users.test' })).status, 201);
     desks.push(...(await Promise.all(Array.from({ length: pages }, () => rig.open('/plugins')))));
     [desk] = desks as [DashboardPage];

@@ -30,6 +30,8 @@ export const smallestConfigs: Readonly<Record<string, Fields>> = {
   'openid-connect': { issuer: 'https://127.0.0.1:9/' },
   opentelemetry: { traces_endpoint: 'http://127.0.0.1:9/' },
   pagination: { backend: { style: 'page', items: '$.items' } },
+  'post-function': { log: ['() => {}'] },
+  'pre-function': { access: ['() => {}'] },
   'proxy-cache': { strategy: 'memory' },
   quotas: { month: 100 },
   'rate-limiting': { minute: 5 },

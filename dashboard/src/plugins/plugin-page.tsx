@@ -8,7 +8,14 @@ import { useFields } from '../config/use-fields.ts';
 import { examplesOf } from './examples.ts';
 import { FieldList } from './field-list.tsx';
 import { Markdown } from './markdown.tsx';
-import { costsQuery, durationText, failuresQuery, instancesQuery, pluginDocsQuery } from './plugin-queries.ts';
+import {
+  costsQuery,
+  durationText,
+  failuresQuery,
+  instancesQuery,
+  type PluginDocs,
+  pluginDocsQuery,
+} from './plugin-queries.ts';
 import './plugins.css';
 
 /** One plugin: its instances, what it costs, examples to begin with, and its README. */
@@ -41,6 +48,7 @@ function PluginView({ name }: { readonly name: string }) {
             <Link to="/plugins">Plugin catalog</Link>
           </p>
           <h1>{name}</h1>
+          {docs.bundled === false && <Capabilities docs={docs} />}
           <Cost name={name} />
         </div>
         {mayWrite && (
@@ -78,6 +86,36 @@ function PluginView({ name }: { readonly name: string }) {
         </article>
       </div>
     </>
+  );
+}
+
+const reaches: Readonly<Record<string, string>> = {
+  network: 'opens connections of its own',
+  store: 'keeps or writes entities',
+  files: 'uses files or other programs',
+  env: 'reads environment variables',
+};
+
+/** What a plugin of the user says that it reaches. The gateway does not enforce it. */
+function Capabilities({ docs: { version, capabilities } }: { readonly docs: PluginDocs }) {
+  return (
+    <p className="small muted plugin-capabilities">
+      {version !== undefined && <span>Version {version}. </span>}
+      {capabilities == null ? (
+        'Trusted code that does not declare what it reaches.'
+      ) : (
+        <>
+          Trusted code. Declared capabilities:{' '}
+          {capabilities.length === 0
+            ? 'none'
+            : capabilities.map((name) => (
+                <span key={name} className="badge" title={reaches[name]}>
+                  {name}
+                </span>
+              ))}
+        </>
+      )}
+    </p>
   );
 }
 

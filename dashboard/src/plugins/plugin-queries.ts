@@ -6,6 +6,11 @@ export interface PluginDocs {
   readonly name: string;
   /** Markdown; null: it has none. */
   readonly readme: string | null;
+  /** Absent on a gateway of an earlier version. */
+  readonly version?: string;
+  readonly bundled?: boolean;
+  /** Null: not declared. */
+  readonly capabilities?: readonly string[] | null;
 }
 
 export function pluginDocsQuery(name: string) {

@@ -209,12 +209,20 @@ export interface ReadinessThreadOptions {
   readonly startThread: <T>(start: () => T) => T;
 }
 
+/** What the Admin API shows of a plugin. */
+export interface ListedPlugin {
+  readonly version: string;
+  readonly priority: number;
+  /** Null, or absent: not declared. */
+  readonly capabilities?: readonly string[] | null;
+}
+
 /** What the Admin API needs in addition to its dependencies. */
 export interface AdminOptions {
   readonly entities: EntityRegistry;
   readonly catalog: PluginCatalog;
   /** The loaded plugins by name, with the fields of `GET /`. */
-  readonly plugins: ReadonlyMap<string, { readonly version: string; readonly priority: number }>;
+  readonly plugins: ReadonlyMap<string, ListedPlugin>;
   readonly log: AdminLog;
   readonly logLevel: TemporaryLogLevel;
   /** Changes the level on all other nodes; `timeout` in seconds. Rejects while the store is unavailable. */

@@ -15,7 +15,7 @@ type Schema = Readonly<Record<string, unknown>> & { readonly fields?: readonly R
 
 let gateway: TestGateway;
 before(async () => {
-  gateway = await startTestGateway({ settings: { workers: 1, plugins: ['bundled'] } });
+  gateway = await startTestGateway({ settings: { workers: 1, plugins: ['bundled'], untrustedFunctions: 'on' } });
 });
 after(() => gateway?.stop());
 

@@ -22,7 +22,7 @@ let gateway: TestGateway;
 const ids = { consumer: randomUUID(), service: randomUUID(), upstream: randomUUID(), credential: randomUUID() };
 
 before(async () => {
-  gateway = await startTestGateway({ settings: { workers: 1, plugins: ['bundled'] } });
+  gateway = await startTestGateway({ settings: { workers: 1, plugins: ['bundled'], untrustedFunctions: 'on' } });
   await admin('PUT', `/consumers/${ids.consumer}`, { username: 'ada' });
   await admin('PUT', `/services/${ids.service}`, { host: 'example.com' });
   await admin('PUT', `/upstreams/${ids.upstream}`, { name: 'backends' });

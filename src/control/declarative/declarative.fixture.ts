@@ -16,7 +16,7 @@ export function bundledRegistry(): Promise<EntityRegistry> {
 async function createRegistry(): Promise<EntityRegistry> {
   const plugins = await loadPlugins(['bundled'], process.cwd());
   const brought = await Promise.all([...plugins.values()].map((plugin) => plugin.loadEntities()));
-  return createEntityRegistry(await createPluginCatalog(plugins), brought.flat());
+  return createEntityRegistry(await createPluginCatalog(plugins, { untrustedFunctions: 'on' }), brought.flat());
 }
 
 export interface Declaring extends ReadOptions {

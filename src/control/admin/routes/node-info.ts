@@ -1,5 +1,5 @@
 import { boundListeners } from '../../../shared/settings/kinds/bound-listeners.ts';
-import type { AdminDependencies, AdminOptions } from '../contract.ts';
+import type { AdminDependencies, AdminOptions, ListedPlugin } from '../contract.ts';
 import type { AdminContext } from '../crud/admin-context.ts';
 import { type AdminRoute, ok } from '../http/admin-route.ts';
 import { iterateRows } from '../lists/iterate-rows.ts';
@@ -49,7 +49,9 @@ function nodeInfo(deps: AdminDependencies, options: AdminOptions, enabled: reado
 }
 
 function availablePlugins({ plugins }: AdminOptions): Readonly<Record<string, unknown>> {
-  return Object.fromEntries([...plugins].map(([name, { version, priority }]) => [name, { version, priority }]));
+  const entry = ({ version, priority, capabilities }: ListedPlugin) =>
+    capabilities == null ? { version, priority } : { version, priority, capabilities };
+  return Object.fromEntries([...plugins].map(([name, plugin]) => [name, entry(plugin)]));
 }
 
 /** Distinct names of configured plugins; read again only after the store has changed. */

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { originOf } from '../../../shared/plugin-loader/plugin-origin.ts';
+import type { ListedPlugin } from '../contract.ts';
 import { type AdminRoute, ok } from '../http/admin-route.ts';
 import { plainError } from '../http/http-error.ts';
 
@@ -11,8 +12,8 @@ const bundledFolder = fileURLToPath(new URL('../../../plugins', import.meta.url)
 /** Bytes of a README that are shown. */
 const maxReadme = 256 * 1024;
 
-/** `GET /schemas/plugins/{name}/docs`: the README of a plugin. */
-export function pluginDocsRoute(plugins: ReadonlyMap<string, object>): AdminRoute {
+/** `GET /schemas/plugins/{name}/docs`: the README of a plugin, and what it says that it reaches. */
+export function pluginDocsRoute(plugins: ReadonlyMap<string, ListedPlugin>): AdminRoute {
   return {
     path: '/schemas/plugins/{name}/docs',
     tag: 'schemas',
@@ -22,9 +23,14 @@ export function pluginDocsRoute(plugins: ReadonlyMap<string, object>): AdminRout
         handle: async ({ params: { name = '' } }) => {
           const plugin = plugins.get(name);
           if (plugin === undefined) throw plainError(404, `No plugin named '${name}'`);
-          return ok({ name, readme: await readmeOf(name, plugin) });
+          const { version, capabilities = null } = plugin;
+          const bundled = originOf(plugin) === null;
+          return ok({ name, version, bundled, capabilities, readme: await readmeOf(name, plugin) });
         },
-        notes: { summary: 'README of a plugin, as Markdown; null if it has none', answer: 'object' },
+        notes: {
+          summary: 'README of a plugin, as Markdown (null if it has none), and its declared capabilities',
+          answer: 'object',
+        },
       },
     },
   };

@@ -1,4 +1,6 @@
+import type { PluginCapability } from '../../../plugin-sdk/capabilities.ts';
 import type { Row } from '../../entities/entity.ts';
+import type { CapabilityUse } from '../capability-use.ts';
 import type { PluginCode } from '../code/plugin-code.ts';
 
 /** What a trial needs: `workerData` of its thread. */
@@ -15,7 +17,12 @@ export interface TrialBoot {
 /** What the control plane compares of two versions of a plugin. */
 export interface TriedPlugin {
   readonly name: string;
+  readonly version: string;
   readonly code: PluginCode;
+  /** Null: not declared. */
+  readonly capabilities: readonly PluginCapability[] | null;
+  /** What its code shows of them. */
+  readonly uses: readonly CapabilityUse[];
   /** The entities that it adds, and the paths of the Admin API: a text that is equal if they are. */
   readonly entities: string;
   readonly adminRoutes: string;

@@ -1,5 +1,6 @@
 import type { Plugin } from '../../../plugin-sdk/define-plugin.ts';
 import type { Row } from '../../entities/entity.ts';
+import { capabilityUses } from '../capability-use.ts';
 import { createPluginCatalog } from '../catalog.ts';
 import { recordCode } from '../code/code-hooks.ts';
 import type { PluginCode } from '../code/plugin-code.ts';
@@ -14,7 +15,7 @@ import type { TrialBoot, TrialResult, TriedPlugin } from './trial.ts';
 export async function tryPlugins({ setting, baseDirectory, sharedStore, rows }: TrialBoot): Promise<TrialResult> {
   const finish = recordCode();
   const plugins = await loadPlugins(ownEntries(setting), baseDirectory);
-  const loaded = new Map<string, Omit<TriedPlugin, 'code'>>();
+  const loaded = new Map<string, Omit<TriedPlugin, 'code' | 'uses'>>();
   for (const plugin of plugins.values()) loaded.set(plugin.name, await loadParts(plugin));
   if (rows.length > 0) await checkRows(plugins, rows, sharedStore);
   const codes = new Map<string, PluginCode>(finish().map((code) => [code.file, code]));
@@ -24,12 +25,12 @@ export async function tryPlugins({ setting, baseDirectory, sharedStore, rows }: 
       const code = codes.get(originOf(plugin) ?? '');
       const parts = loaded.get(plugin.name);
       if (code === undefined || parts === undefined) throw new Error(`plugin '${plugin.name}' was not recorded`);
-      return { ...parts, code };
+      return { ...parts, code, uses: capabilityUses(code) };
     }),
   };
 }
 
-async function loadParts(plugin: Plugin): Promise<Omit<TriedPlugin, 'code'>> {
+async function loadParts(plugin: Plugin): Promise<Omit<TriedPlugin, 'code' | 'uses'>> {
   try {
     await plugin.loadSchema();
     const entities = await plugin.loadEntities();
@@ -38,6 +39,8 @@ async function loadParts(plugin: Plugin): Promise<Omit<TriedPlugin, 'code'>> {
     await plugin.loadMetrics();
     return {
       name: plugin.name,
+      version: plugin.version,
+      capabilities: plugin.capabilities,
       entities: JSON.stringify(entities.map(({ name, path, schema }) => [name, path, [...schema.fields.keys()]])),
       adminRoutes: adminRoutes?.toString() ?? '',
     };
