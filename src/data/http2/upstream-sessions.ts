@@ -2,6 +2,7 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type ErrorEntry, errors } from '../../shared/errors.ts';
 import { sharedReadBuffer } from '../../shared/util/bytes/read-buffer.ts';
+import { ownSocket } from '../../shared/util/net/socket-owner.ts';
 import { monotonic } from '../../shared/util/time/clock.ts';
 import { Deadline } from '../../shared/util/time/deadlines.ts';
 import { adoptTlsSocket } from '../listener/accept.ts';
@@ -110,12 +111,19 @@ export class UpstreamSessions implements UpstreamSource, SessionOwner {
     let session: UpstreamSession | null = null;
     let cause = 'connection closed';
     const { tls } = this.#address;
+    const { open } = this.#options;
     const begin = (): UpstreamSession => {
       session = new UpstreamSession(socket, tls === null ? 'http' : 'https', this.#options, this);
       return session;
     };
-    const socket = tls === null ? this.#openPlain(() => session) : openTls(this.#address, tls, 'h2');
-    if (tls === null) socket.once('connect', begin);
+    const socket =
+      open !== undefined
+        ? open(this.#address, 'h2')
+        : tls === null
+          ? this.#openPlain(() => session)
+          : openTls(this.#address, tls, 'h2');
+    if (open !== undefined) socket.once('connect', () => ownSocket(socket, begin()));
+    else if (tls === null) socket.once('connect', begin);
     else
       socket.once('secureConnect', () => {
         const problem = protocolProblem(socket as TLSSocket);

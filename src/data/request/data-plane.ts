@@ -38,6 +38,7 @@ import { closeWhenIdle } from '../listener/close-when-idle.ts';
 import type { Listener } from '../listener/listener.ts';
 import type { RuntimeSnapshot } from '../snapshot/runtime.ts';
 import type { TrafficRecorder } from '../traffic/traffic-recorder.ts';
+import type { OpenBackend } from '../upstream/pool-address.ts';
 import type { WorkerResolver } from '../upstream/worker-resolver.ts';
 import type { UsageRecorder } from '../usage/usage-recorder.ts';
 import { BodyBudget } from './body-budget.ts';
@@ -45,7 +46,7 @@ import { type ClientConnection, firstRequestGrace } from './downstream.ts';
 import { type DownstreamHost, type DownstreamLimits, downstreamLimits } from './downstream-host.ts';
 import type { DownstreamPeer, Exchange } from './exchange.ts';
 import { RequestHandler } from './handle-request.ts';
-import { openListeners } from './open-listeners.ts';
+import { type ListenersParts, openListeners } from './open-listeners.ts';
 import { type ProxyOptions, proxyOptions } from './options.ts';
 import { Overload } from './overload.ts';
 import { SocketPeer } from './socket-peer.ts';
@@ -63,6 +64,15 @@ export interface DataPlaneOptions {
   readonly usage: UsageRecorder | null;
   /** Sends a message to the control plane. */
   readonly post: (message: FromWorker) => void;
+  /** Default: the network. */
+  readonly transport?: DataPlaneTransport | undefined;
+}
+
+/** How clients and backends are reached in place of the network. */
+export interface DataPlaneTransport {
+  /** Passes connections of clients to `accept` from now on; `opened` is for listeners with a real socket. */
+  listen(parts: ListenersParts): Promise<void>;
+  readonly open: OpenBackend;
 }
 
 /** Milliseconds before the end of a drain in which WebSockets and event streams are ended, if they are not half of it. */
@@ -121,6 +131,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
   /** The listeners are closed or about to be. */
   #closing = false;
   readonly #boot: WorkerBoot;
+  readonly #transport: DataPlaneTransport | undefined;
   readonly #counters: Float64Array;
   readonly #log: PluginLogger;
   readonly #answers: Answers;
@@ -138,9 +149,10 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
   #serial = 0;
   #drained: (() => void) | null = null;
 
-  constructor({ boot, snapshot, counters, log, names, zone, usage, post }: DataPlaneOptions) {
+  constructor({ boot, snapshot, counters, log, names, zone, usage, post, transport }: DataPlaneOptions) {
     const { settings } = boot;
     this.#boot = boot;
+    this.#transport = transport;
     this.snapshots = snapshot;
     this.#counters = counters;
     this.#log = log;
@@ -152,6 +164,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
       idleTimeout: settings.upstreamKeepalive.idleTimeout,
       maxHeadSize: settings.maxHeadSize,
       maxHeaderCount: settings.maxHeaderCount,
+      open: transport?.open,
     };
     const unexpected = (x: Exchange | null, error: unknown): void => this.unexpected(x, error);
     this.#answers = new Answers(this.options, unexpected);
@@ -219,7 +232,7 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
     if (boot.settings.proxyListen.some(({ http2 }) => http2)) {
       this.#http2 ??= (await import('../http2/http2-connection.ts')).http2Connection;
     }
-    await openListeners({
+    const parts: ListenersParts = {
       boot,
       log: this.#log,
       snapshots: this.snapshots,
@@ -234,7 +247,8 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
         if (descriptor === null) return;
         this.sockets.push({ key: socketKey(address), descriptor, reuseport: sharesPort(settings, address) });
       },
-    });
+    };
+    await (this.#transport === undefined ? openListeners(parts) : this.#transport.listen(parts));
   }
 
   #accept(socket: Socket, address: ListenAddress): SocketOwner {

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { UpstreamTls } from '../snapshot/runtime.ts';
 
 /** The destination of a pool's connections. */
@@ -8,3 +9,6 @@ export interface PoolAddress {
   /** Name for SNI and certificate verification; '' without TLS. */
   readonly serverName: string;
 }
+
+/** Starts a connection that does not use the network; `connect` is emitted when it can be used, with TLS as without. */
+export type OpenBackend = (address: PoolAddress, protocol: 'http/1.1' | 'h2') => Socket;

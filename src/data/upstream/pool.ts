@@ -9,7 +9,7 @@ import type { UpstreamLink } from '../request/exchange.ts';
 import type { UpstreamTls } from '../snapshot/runtime.ts';
 import { connectCause } from './connect-cause.ts';
 import { openTls } from './open-socket.ts';
-import type { PoolAddress } from './pool-address.ts';
+import type { OpenBackend, PoolAddress } from './pool-address.ts';
 import type { ResponseListener, UpstreamSource } from './upstream-link.ts';
 
 export interface PoolOptions {
@@ -21,6 +21,8 @@ export interface PoolOptions {
   readonly idleTimeout: number;
   readonly maxHeadSize: number;
   readonly maxHeaderCount: number;
+  /** Opens connections in place of the network. Default: the network. */
+  readonly open?: OpenBackend | undefined;
 }
 
 /** Connections to one address with one TLS identity. The newest idle one is used first: it is the least likely to be stale. */
@@ -126,6 +128,13 @@ export class Pool implements UpstreamOwner, UpstreamSource {
 
   #openSocket(received: (bytes: Uint8Array, length: number) => void, ready: () => void): Socket {
     const { ip, port, tls } = this.#address;
+    const { open } = this.#options;
+    if (open !== undefined) {
+      const socket = open(this.#address, 'http/1.1');
+      socket.on('connect', ready);
+      socket.on('data', (data: Buffer) => received(data, data.byteLength));
+      return socket;
+    }
     if (tls === null) {
       const onread = {
         buffer: sharedReadBuffer,

@@ -1,4 +1,5 @@
 import { monotonic } from './clock.ts';
+import { timeScopes } from './time-scopes.ts';
 
 /**
  * Deadlines that cost a few pointer writes to set and to clear. All deadlines of one duration are in one list, in the
@@ -95,9 +96,13 @@ class DeadlineList {
 }
 
 const maxLists = 1_000;
-const lists = new Map<number, DeadlineList>();
+type Lists = Map<number, DeadlineList>;
+
+const ofThread: Lists = new Map();
+const ofScope = new WeakMap<object, Lists>();
 
 function listOf(milliseconds: number): DeadlineList {
+  const lists = timeScopes === null ? ofThread : scopedLists(timeScopes.current());
   let list = lists.get(milliseconds);
   if (list === undefined) {
     // Durations of old configurations must not accumulate.
@@ -106,4 +111,14 @@ function listOf(milliseconds: number): DeadlineList {
     lists.set(milliseconds, list);
   }
   return list;
+}
+
+function scopedLists(scope: object | null): Lists {
+  if (scope === null) return ofThread;
+  let lists = ofScope.get(scope);
+  if (lists === undefined) {
+    lists = new Map();
+    ofScope.set(scope, lists);
+  }
+  return lists;
 }

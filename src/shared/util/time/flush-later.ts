@@ -1,3 +1,5 @@
+import { timeScopes } from './time-scopes.ts';
+
 /** Something with output that can wait for the end of the turn. */
 export interface Flushable {
   flush(): void;
@@ -11,7 +13,7 @@ let waiting: Flushable[] = [];
  */
 export function flushLater(output: Flushable): void {
   if (waiting.length === 0) setImmediate(flushAll);
-  waiting.push(output);
+  waiting.push(timeScopes === null ? output : { flush: timeScopes.bind(() => output.flush()) });
 }
 
 function flushAll(): void {
