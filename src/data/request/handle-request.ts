@@ -30,7 +30,7 @@
  */
 import type { Reply } from '../../plugin-sdk/reply.ts';
 import type { PluginLogger } from '../../plugin-sdk/tools.ts';
-import { errors } from '../../shared/errors.ts';
+import { type ErrorEntry, errors } from '../../shared/errors.ts';
 import { normalisePath } from '../../shared/http/path.ts';
 import { reasonPhrases } from '../../shared/http/reason-phrases.ts';
 import { bucketOf } from '../../shared/usage/latency-sketch.ts';
@@ -127,17 +127,23 @@ export class RequestHandler implements DownstreamHandler {
     if (x.peer.trusted) applyRealIp(x, this.#parts.trusted, this.#options);
     const limit = this.#options.maxBodySize;
     if (limit > 0 && x.head.bodyLength > limit) {
-      this.#answers.error(x, errors.payloadTooLarge);
+      this.#refuse(x, errors.payloadTooLarge);
       return;
     }
     const path = normalisePath(x.head.rawPath);
     if (path === null) {
-      this.#answers.error(x, errors.badRequest);
+      this.#refuse(x, errors.badRequest);
       return;
     }
     x.path = path;
     if (x.snapshot.globalPlan.rewrite.length === 0) this.#route(x);
     else this.#continue(x, runRewrite(x), Step.route);
+  }
+
+  /** The request goes no further; global plugins log it. */
+  #refuse(x: Exchange, error: ErrorEntry): void {
+    if (!x.plan.empty) beginPlugins(x);
+    this.#answers.error(x, error);
   }
 
   #route(x: Exchange): void {
@@ -148,8 +154,7 @@ export class RequestHandler implements DownstreamHandler {
     x.trace?.end(span);
     query.exchange = null;
     if (!found) {
-      if (!x.plan.empty) beginPlugins(x);
-      this.#answers.error(x, errors.noRoute);
+      this.#refuse(x, errors.noRoute);
       return;
     }
     const route = x.route as RuntimeRoute;
