@@ -25,7 +25,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'shared/plugin-loader': ['shared', 'plugin-sdk', 'plugins/definitions.ts'],
   'plugin-sdk': ['shared/entities', 'shared/schema', 'shared/util'],
   'plugin-kit': ['plugin-sdk', 'shared', 'version.ts'],
-  'plugin-testing': ['plugin-sdk', 'plugin-kit', 'shared', 'data'],
+  // A test gateway makes rows and addresses of its config as the control plane does, so that a config means the same in both.
+  'plugin-testing': [
+    ...['plugin-sdk', 'plugin-kit', 'shared', 'data'],
+    ...['control/declarative', 'control/publish/address-book.ts'],
+  ],
   'control/dns': ['shared'],
   control: ['shared', 'plugin-sdk', 'plugin-kit', 'version.ts'],
   data: ['shared', 'plugin-sdk', 'plugin-kit', 'version.ts'],
@@ -64,7 +68,9 @@ export function resolveImport(file: string, specifier: string): string {
 function packageBreaches(file: string, specifier: string, dependencies: ReadonlySet<string>): readonly string[] {
   if (!file.startsWith('src/') || isTest(file)) return [];
   const reason = forbiddenBuiltins[specifier.replace(/^node:/, '')];
-  if (reason !== undefined) return [`${file} imports ${specifier}: ${reason}`];
+  // The clients and backends of a test gateway are Node's own, which share nothing with the engines under test.
+  const compares = file.startsWith('src/plugin-testing/');
+  if (reason !== undefined && !compares) return [`${file} imports ${specifier}: ${reason}`];
   if (specifier.startsWith('node:')) return [];
   const name = specifier
     .split('/')

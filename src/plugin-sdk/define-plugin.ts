@@ -189,6 +189,18 @@ export interface Plugin {
   setup(config: unknown, tools: PluginTools): PluginPhases;
 }
 
+/** A plugin, with the type of its validated configuration for editors; the property never exists. */
+export interface TypedPlugin<C> extends Plugin {
+  readonly '~config'?: C;
+}
+
+/** What may be written for a configuration: everything with a default may be left out. */
+export type ConfigInput<C> = C extends readonly (infer E)[]
+  ? readonly ConfigInput<E>[]
+  : C extends object
+    ? { readonly [K in keyof C]?: ConfigInput<C[K]> }
+    : C;
+
 /** A module whose default export is a plugin. */
 export interface PluginModule {
   readonly default: Plugin;
@@ -243,7 +255,7 @@ const brand = Symbol.for('sluicegate.plugin');
  *   },
  * });
  */
-export function definePlugin<C = Readonly<Record<string, never>>>(description: PluginDescription<C>): Plugin {
+export function definePlugin<C = Readonly<Record<string, never>>>(description: PluginDescription<C>): TypedPlugin<C> {
   const problem = descriptionProblem(description);
   if (problem !== null) throw new TypeError(problem);
   const { version = '0.1.0', priority = 500, protocols = httpProtocols, needs = noNeeds } = description;

@@ -15,6 +15,19 @@
  * });
  */
 
+export type { ContractOptions, RegisterTest } from './contract/contract.ts';
+export { contractCases, pluginContract } from './contract/plugin-contract.ts';
+export type * from './gateway/backend/contract.ts';
+export {
+  type AnswerHead,
+  type GatewayRequest,
+  NoAnswerError,
+  type RunningRequest,
+  type TestAnswer,
+} from './gateway/client/contract.ts';
+export { type InstanceConfig, pluginInstance, simpleConfig, type TestConfig } from './gateway/config/contract.ts';
+export { createTestGateway } from './gateway/create-test-gateway.ts';
+export type { RawConnection, TestBackends, TestClock, TestGateway, TestGatewayOptions } from './gateway/options.ts';
 export type { TestCalls, TestOutcome } from './run-request.ts';
 export type { TestResponse } from './test-client.ts';
 export type { ConfigCheck } from './test-config.ts';

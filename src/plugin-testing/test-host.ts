@@ -40,7 +40,7 @@ export function testHost(options: TestHostOptions, logLines: TestLogLine[], coun
   const zones = new Map<string, SharedArrayBuffer>();
   const leases = testLeases();
   return {
-    log: collector(logLines),
+    log: logCollector(logLines),
     node: testNode,
     settings: { ...testSettings, ...options.settings },
     entities: testEntities(options.entities ?? {}, options.slowEntities ?? false, options.entityDefinitions),
@@ -60,7 +60,7 @@ export function testHost(options: TestHostOptions, logLines: TestLogLine[], coun
 }
 
 /** Counters of a store, in memory. */
-function testLeases(): (request: LeaseRequest) => Lease {
+export function testLeases(): (request: LeaseRequest) => Lease {
   const counters = new Map<string, number>();
   const usedOf = (key: string, windowStart: number): number => counters.get(`${key}@${windowStart}`) ?? 0;
   return (request) => {
@@ -73,7 +73,7 @@ function testLeases(): (request: LeaseRequest) => Lease {
   };
 }
 
-function collector(lines: TestLogLine[]): PluginLogger {
+export function logCollector(lines: TestLogLine[]): PluginLogger {
   const at =
     (level: TestLogLine['level']) =>
     (message: string, fields: Readonly<Record<string, unknown>> = {}) => {

@@ -1,0 +1,338 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { threadCpuTime } from '../../shared/util/time/thread-cpu-time.ts';
+import { createTestGateway, NoAnswerError, pluginInstance, simpleConfig } from '../index.ts';
+import { probePlugin } from './probe.fixture.ts';
+
+const plain = probePlugin(() => ({}));
+
+/** The example of RFC 6455 1.3. */
+const handshake =
+  'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+const accept = 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=';
+
+test('a request passes the plugin and reaches the backend', async () => {
+  const plugin = probePlugin(({ mark }) => ({
+    access: (context) => void context.upstream.setHeader('X-Mark', mark),
+    headerFilter: ({ response }) => response.setHeader('X-Seen', 'yes'),
+  }));
+  await using gateway = await createTestGateway({
+    plugins: [plugin],
+    config: simpleConfig(pluginInstance(plugin, { mark: 'one' })),
+    onRequest: () => ({ status: 201, headers: { 'set-cookie': ['a=1', 'b=2'] }, body: 'made' }),
+  });
+  for (const http2 of [false, true]) {
+    const answer = await gateway.request({ method: 'POST', path: '/a?b=c', body: 'text', http2 });
+    assert.deepEqual([answer.status, answer.body, answer.ok, answer.complete], [201, 'made', true, true]);
+    assert.deepEqual(answer.headerValues('set-cookie'), ['a=1', 'b=2']);
+    assert.equal(answer.headers.get('x-seen'), 'yes');
+    assert.equal(answer.httpVersion, http2 ? '2' : '1.1');
+    assert.deepEqual(statusOf(answer.record), 201);
+  }
+  const [first, second] = gateway.backend.requests;
+  for (const request of [first, second]) {
+    assert.deepEqual([request?.method, request?.path, request?.body], ['POST', '/a?b=c', 'text']);
+    assert.deepEqual(
+      [request?.header('x-mark'), request?.address, request?.complete],
+      ['one', 'backend.test:80', true],
+    );
+  }
+  assert.equal(gateway.records.length, 2);
+  assert.equal(gateway.numbers()['requests'], 2);
+});
+
+test('an invalid config is refused with everything that is wrong with it', async () => {
+  await assert.rejects(createTestGateway({ config: { services: [{ name: 'a' }], plugins: [{ name: 'no-such' }] } }), {
+    name: 'TypeError',
+    message: /services\.0: .*host.*[\s\S]*plugins\.0: .*no-such/,
+  });
+  await assert.rejects(createTestGateway({ settings: { no_such: '1' } }), /unknown setting/);
+});
+
+test('timers and dates of plugins follow the clock, those of the test do not', async () => {
+  const plugin = probePlugin(() => ({
+    async access(context) {
+      const begun = performance.now();
+      await wait(60_000);
+      context.upstream.setHeader('X-Waited', `${performance.now() - begun} ${new Date().toISOString()}`);
+    },
+  }));
+  const start = Date.UTC(2030, 0, 1);
+  await using gateway = await createTestGateway({ plugins: [plugin], clock: { start } });
+  const { answer } = gateway.start();
+  await gateway.clock.advance(59_999);
+  assert.equal(gateway.backend.requests.length, 0);
+  await gateway.clock.advance(1);
+  assert.equal((await answer).status, 200);
+  assert.equal(gateway.backend.requests[0]?.header('x-waited'), '60000 2030-01-01T00:01:00.000Z');
+  assert.equal(gateway.clock.now(), start + 60_000);
+  assert.ok(Date.now() < start, 'the time of the test is that of the machine');
+});
+
+test('a limit of requests a minute is over when the clock is moved', async () => {
+  await using gateway = await createTestGateway({
+    config: simpleConfig({ name: 'rate-limiting', config: { minute: 2, policy: 'local' } }),
+  });
+  const statuses = async () => [
+    (await gateway.request()).status,
+    (await gateway.request()).status,
+    (await gateway.request()).status,
+  ];
+  assert.deepEqual(await statuses(), [200, 200, 429]);
+  await gateway.clock.advance(60_000);
+  assert.deepEqual(await statuses(), [200, 200, 429]);
+});
+
+test('gateways next to each other have clocks and state of their own', async () => {
+  const config = simpleConfig({ name: 'rate-limiting', config: { minute: 1, policy: 'local' } });
+  const gateways = await Promise.all(Array.from({ length: 8 }, () => createTestGateway({ config })));
+  const [first, ...others] = gateways;
+  assert.ok(first !== undefined);
+  for (const gateway of gateways) assert.equal((await gateway.request()).status, 200);
+  await first.clock.advance(60_000);
+  assert.equal((await first.request()).status, 200);
+  const refused = await Promise.all(others.map((gateway) => gateway.request()));
+  assert.deepEqual(new Set(refused.map(({ status }) => status)), new Set([429]));
+  await Promise.all(gateways.map((gateway) => gateway.close()));
+});
+
+test('timeouts of backends end on the clock', async () => {
+  await using gateway = await createTestGateway({
+    config: {
+      services: [
+        { name: 's', url: 'http://slow.test', read_timeout: 5_000, retries: 0, routes: [{ name: 'r', paths: ['/'] }] },
+      ],
+    },
+  });
+  gateway.backend.on('slow.test', () => 'hang');
+  const { answer } = gateway.start();
+  await gateway.clock.advance(4_999);
+  const early = await Promise.race([answer, Promise.resolve(null)]);
+  assert.equal(early, null);
+  await gateway.clock.advance(1);
+  assert.equal((await answer).status, 504);
+  gateway.backend.connecting('slow.test', 'ignore');
+  gateway.backend.closeIdle();
+  assert.equal((await gateway.clock.until(gateway.request())).status, 504);
+  gateway.backend.connecting('slow.test', 'refuse');
+  assert.equal((await gateway.request()).status, 502);
+});
+
+test('backends fail in every way, and a retry follows where it may', async () => {
+  let failures = 0;
+  await using gateway = await createTestGateway();
+  gateway.backend.onRequest = () => (failures-- > 0 ? 'reset' : { body: 'well' });
+  failures = 2;
+  assert.equal((await gateway.request()).body, 'well');
+  assert.equal(gateway.backend.requests.length, 3);
+  failures = 1;
+  assert.equal((await gateway.request({ method: 'POST', body: 'x' })).status, 502, 'no retry after a reset of a POST');
+  gateway.backend.onRequest = () => 'close';
+  assert.equal((await gateway.request()).status, 502);
+  gateway.backend.onRequest = () => ({ raw: 'no HTTP at all\r\n\r\n' });
+  assert.equal((await gateway.request()).status, 502);
+  gateway.backend.onRequest = () => ({ raw: 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf' });
+  const half = await gateway.request();
+  assert.deepEqual([half.status, half.body, half.complete], [200, 'half', false]);
+  gateway.backend.onRequest = () => ({
+    body: (function* () {
+      yield 'first ';
+      throw new Error('the backend breaks down');
+    })(),
+  });
+  const broken = await gateway.request({ http2: true });
+  assert.deepEqual([broken.status, broken.complete], [200, false]);
+});
+
+test('limits are those of a gateway: bodies, heads, and time for them', async () => {
+  await using gateway = await createTestGateway({
+    settings: {
+      nginx_http_client_max_body_size: '1k',
+      nginx_http_client_body_timeout: '5s',
+      nginx_http_client_header_timeout: '3s',
+    },
+  });
+  assert.equal((await gateway.request({ method: 'POST', body: 'x'.repeat(1_025) })).status, 413);
+  const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`x-${at}`, '1']));
+  assert.equal((await gateway.request({ headers: many })).status, 400);
+  const slow = gateway.start({ method: 'POST', headers: { 'content-length': '10' }, streamed: true });
+  await gateway.clock.advance(5_000);
+  assert.equal((await slow.answer).status, 408);
+  const raw = gateway.connect();
+  raw.write('GET / HTTP/1.1\r\nHost:');
+  await gateway.clock.advance(3_000);
+  assert.match(await raw.closed(), /^HTTP\/1\.1 408 /);
+});
+
+test('an edit does not touch a request in flight', async () => {
+  const marks: string[] = [];
+  const plugin = probePlugin(({ mark }) => ({
+    access: (context) => void context.upstream.setHeader('X-Mark', mark),
+    headerFilter: ({ response }) => response.setHeader('X-Mark', mark),
+    dispose: () => void marks.push(`dispose ${mark}`),
+  }));
+  const config = (mark: string) => simpleConfig(pluginInstance(plugin, { mark }));
+  await using gateway = await createTestGateway({ plugins: [plugin], config: config('old') });
+  const answered = Promise.withResolvers<void>();
+  gateway.backend.onRequest = async () => {
+    await answered.promise;
+    return {};
+  };
+  const before = gateway.start();
+  await gateway.clock.settle();
+  await gateway.apply(config('new'));
+  assert.deepEqual(marks, []);
+  const after = gateway.start();
+  answered.resolve();
+  assert.equal((await before.answer).header('x-mark'), 'old');
+  assert.equal((await after.answer).header('x-mark'), 'new');
+  assert.deepEqual(marks, ['dispose old']);
+  assert.deepEqual(
+    gateway.backend.requests.map((request) => request.header('x-mark')),
+    ['old', 'new'],
+  );
+});
+
+test('consumers, credentials and their edits', async () => {
+  const config = (key: string) => ({
+    ...simpleConfig({ name: 'key-auth' }),
+    consumers: [{ username: 'ada', keyauth_credentials: [{ key }] }],
+  });
+  await using gateway = await createTestGateway({ config: config('one') });
+  const status = async (apikey: string) => (await gateway.request({ headers: { apikey } })).status;
+  assert.deepEqual([await status('one'), await status('two'), await status('one')], [200, 401, 200]);
+  assert.equal(gateway.backend.requests[0]?.header('x-consumer-username'), 'ada');
+  await gateway.apply(config('two'));
+  assert.deepEqual([await status('one'), await status('two')], [401, 200]);
+});
+
+test('upstreams balance over targets that are functions', async () => {
+  await using gateway = await createTestGateway({
+    config: {
+      upstreams: [{ name: 'pool', targets: [{ target: 'one.test:80' }, { target: 'two.test:81' }] }],
+      services: [{ name: 's', host: 'pool', routes: [{ name: 'r', paths: ['/'] }] }],
+    },
+  });
+  for (let at = 0; at < 4; at++) assert.equal((await gateway.request()).status, 200);
+  const addresses = gateway.backend.requests.map(({ address }) => address);
+  assert.deepEqual(addresses.toSorted(), ['one.test:80', 'one.test:80', 'two.test:81', 'two.test:81']);
+});
+
+test('gRPC: a backend over HTTP/2 and its trailers', async () => {
+  await using gateway = await createTestGateway({
+    config: {
+      services: [
+        { name: 's', url: 'grpc://grpc.test:50051', routes: [{ name: 'r', paths: ['/'], protocols: ['grpc'] }] },
+      ],
+    },
+    onRequest: () => ({
+      headers: { 'content-type': 'application/grpc' },
+      body: [Buffer.from([0, 0, 0, 0, 0])],
+      trailers: { 'grpc-status': '0' },
+    }),
+  });
+  const answer = await gateway.request({
+    method: 'POST',
+    path: '/a.B/C',
+    http2: true,
+    headers: { 'content-type': 'application/grpc', te: 'trailers' },
+    body: Buffer.from([0, 0, 0, 0, 0]),
+  });
+  assert.deepEqual([answer.status, answer.trailers], [200, { 'grpc-status': '0' }]);
+  assert.equal(gateway.backend.requests[0]?.httpVersion, '2');
+});
+
+test('https, upgrades and bytes of your own', async () => {
+  await using gateway = await createTestGateway();
+  const secure = await gateway.request({ scheme: 'https' });
+  assert.equal((secure.json() as { headers: Record<string, string[]> }).headers['x-forwarded-proto']?.[0], 'https');
+  gateway.backend.onRequest = (request) =>
+    request.header('upgrade') === null
+      ? {}
+      : { status: 101, headers: { upgrade: 'websocket', connection: 'upgrade', 'sec-websocket-accept': accept } };
+  const raw = gateway.connect();
+  raw.write(`GET / HTTP/1.1\r\nHost: a\r\n${handshake}\r\n`);
+  await raw.until('101 ');
+  raw.write('ping');
+  assert.match(await raw.until('ping'), /\r\n\r\nping$/);
+  raw.end();
+  await raw.closed();
+});
+
+test('the request of a client that disconnects is over, and recorded', async () => {
+  await using gateway = await createTestGateway({ onRequest: () => 'hang' });
+  for (const http2 of [false, true]) {
+    const running = gateway.start({ http2 });
+    await gateway.clock.settle();
+    running.abort();
+    await assert.rejects(running.answer, NoAnswerError);
+    await gateway.clock.settle();
+  }
+  const statuses = gateway.records.map(statusOf);
+  assert.deepEqual(statuses, [499, 499]);
+});
+
+test('what is refused before a route is found runs through `log`, whichever phases the plugin has', async () => {
+  const seen: unknown[] = [];
+  const plugin = probePlugin(() => ({ log: (context) => void seen.push(context.record()['route'] ?? null) }));
+  const settings = { nginx_http_client_max_body_size: '1k' };
+  await using gateway = await createTestGateway({ plugins: [plugin], settings });
+  assert.equal((await gateway.request('/%2e%2e/%2f')).status, 400);
+  assert.equal((await gateway.request({ method: 'POST', body: 'x'.repeat(1_025) })).status, 413);
+  assert.deepEqual(seen, [null, null]);
+});
+
+test('nothing is left open, and the functions of the thread are the original ones again', async () => {
+  const { setTimeout: timeout, Date: date } = globalThis;
+  const listeners = process.listenerCount('unhandledRejection');
+  const before = process.getActiveResourcesInfo();
+  const gateway = await createTestGateway({ onRequest: () => 'hang' });
+  assert.notEqual(globalThis.Date, date);
+  const { answer } = gateway.start();
+  const second = gateway.start({ http2: true });
+  await gateway.clock.settle();
+  await gateway.close();
+  await assert.rejects(second.answer, NoAnswerError);
+  await assert.rejects(answer, NoAnswerError);
+  await assert.rejects(async () => gateway.request(), /closed/);
+  assert.deepEqual(process.getActiveResourcesInfo(), before);
+  assert.equal(globalThis.Date, date);
+  assert.equal(globalThis.setTimeout, timeout);
+  assert.equal(process.listenerCount('unhandledRejection'), listeners);
+});
+
+test('what a plugin writes to the store is found, and expires', async () => {
+  const plugin = probePlugin((_, tools) => ({
+    async access(context) {
+      const found = await tools.entities.find('consumers', 'username', 'new');
+      if (found === null) await tools.entities.insert('consumers', { username: 'new' });
+      context.upstream.setHeader('X-Found', String(found !== null));
+      tools.count('seen');
+    },
+  }));
+  await using gateway = await createTestGateway({ plugins: [plugin] });
+  await gateway.request();
+  await gateway.request();
+  assert.deepEqual(
+    gateway.backend.requests.map((request) => request.header('x-found')),
+    ['false', 'true'],
+  );
+  assert.equal(gateway.counts.get('probe.seen'), 2);
+});
+
+test('to make one takes less than 50 ms of CPU', async () => {
+  await (await createTestGateway({ plugins: [plain] })).close();
+  let least = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < 5; tries++) {
+    const begun = threadCpuTime();
+    const gateway = await createTestGateway({ plugins: [plain] });
+    least = Math.min(least, threadCpuTime() - begun);
+    await gateway.close();
+  }
+  assert.ok(least < 50, `${least} ms`);
+});
+
+function statusOf(record: Readonly<Record<string, unknown>> | null): number | undefined {
+  return (record?.['response'] as { readonly status: number } | undefined)?.status;
+}
