@@ -290,12 +290,14 @@ export class Supervisor {
     if (this.#stopping) return;
     const blamed = call.phase === null ? {} : nameCall(call);
     const fields = { worker: worker.number, code, ...blamed, ...(error === null ? {} : { err: error }) };
-    if (!worker.condemned) log.log('crit', 'worker died', fields);
+    // A borrowed thread has said why, and lives on.
+    const borrowed = this.#options.threads?.borrowed === true;
+    if (!worker.condemned && !borrowed) log.log('crit', 'worker died', fields);
     if (!this.#allReady && !worker.condemned) {
       this.#started.reject(error ?? new Error(`a worker ended with code ${code} before it was ready`));
       return;
     }
-    if (this.#options.threads?.borrowed === true) return;
+    if (borrowed) return;
     this.#respawns.schedule(worker.number, performance.now() - worker.startedAt);
   }
 
