@@ -21,7 +21,7 @@ export default definePlugin({
   protocols: ['http', 'https'],
   config: ({ boolean, string }) => ({
     site: string({ required: true, len_max: 100, description: 'Name of the site, in the title.' }),
-    contact: string({ len_max: 200, description: 'A sentence below the error: where to ask for help.' }),
+    contact: string({ len_max: 200, description: 'A sentence below the error: where to get help.' }),
     backends: boolean({ required: true, default: false, description: 'Also errors of backends, from 500 on.' }),
   }),
   needs: { responseBody: { mode: 'stream' } },
