@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { busyPlace, type Profile } from './sample-stack.ts';
+import { hottestPlace, type Profile } from './sample-stack.ts';
 
 const gateway = new URL('../../data/plugin-runner/run-access.ts', import.meta.url).href;
 const plugin = 'file:///srv/plugins/quota.ts?version=6b1f';
@@ -19,26 +19,26 @@ function profileOf(...calls: readonly Call[]): Profile {
   return { nodes };
 }
 
-test('busyPlace() names the line that runs, without the version of the file', () => {
+test('hottestPlace() names the line that runs, without the version of the file', () => {
   const profile = profileOf(['runAccess', gateway, 20, 0], ['access', plugin, 7, 40]);
-  assert.deepEqual(busyPlace(profile), { text: 'access (/srv/plugins/quota.ts:10)', file: '/srv/plugins/quota.ts' });
+  assert.deepEqual(hottestPlace(profile), { text: 'access (/srv/plugins/quota.ts:10)', file: '/srv/plugins/quota.ts' });
 });
 
-test('busyPlace() names the caller in a plugin of a function of Node or the gateway', () => {
+test('hottestPlace() names the caller in a plugin of a function of Node or the gateway', () => {
   const profile = profileOf(
     ['runAccess', gateway, 20, 1],
     ['', plugin, 7, 0],
     ['parseJson', gateway.replace('plugin-runner/run-access', 'json'), 5, 3],
     ['parse', '', 0, 30],
   );
-  assert.equal(busyPlace(profile)?.text, '(anonymous) (/srv/plugins/quota.ts:7)');
+  assert.equal(hottestPlace(profile)?.text, '(anonymous) (/srv/plugins/quota.ts:7)');
 });
 
-test('busyPlace() names the gateway when no plugin is in the stack, and nothing without samples', () => {
+test('hottestPlace() names the gateway when no plugin is in the stack, and nothing without samples', () => {
   assert.match(
-    busyPlace(profileOf(['runAccess', gateway, 20, 4]))?.text ?? '',
+    hottestPlace(profileOf(['runAccess', gateway, 20, 4]))?.text ?? '',
     /^runAccess \(\/.*run-access\.ts:23\)$/,
   );
-  assert.equal(busyPlace(profileOf(['access', plugin, 7, 0])), null);
-  assert.equal(busyPlace(profileOf(['(program)', '', 0, 9])), null);
+  assert.equal(hottestPlace(profileOf(['access', plugin, 7, 0])), null);
+  assert.equal(hottestPlace(profileOf(['(program)', '', 0, 9])), null);
 });

@@ -1,5 +1,7 @@
 import { sourceFile } from '../../shared/plugin-loader/error-place.ts';
 import { isPluginCode } from '../../shared/plugin-loader/plugin-origin.ts';
+import { type BusyPlace, busyPlace, pausedPlace } from './pause-thread.ts';
+import type { WorkerThread } from './worker-threads.ts';
 
 /** Available since Node 24.8. */
 interface Profiled {
@@ -20,25 +22,27 @@ interface ProfileNode {
   readonly positionTicks?: readonly { readonly line: number; readonly ticks: number }[];
 }
 
-/** Where a thread spends its time. */
-export interface BusyPlace {
-  /** `function (file:line)`. */
-  readonly text: string;
-  readonly file: string;
-}
-
 /** Milliseconds of sampling, and the timeout of each step. */
 const watchTime = 50;
 const sampleTimeout = 500;
 
-/** Where a thread spends its time: V8 interrupts it even in an endless loop. Null when that is unknown within the timeout. */
-export async function sampleStack(thread: object): Promise<BusyPlace | null> {
+/**
+ * Where a thread that is terminated afterwards spends its time: V8 interrupts it even in an endless loop. Null when that is unknown within
+ * the timeout.
+ */
+export async function stuckPlace(thread: WorkerThread): Promise<BusyPlace | null> {
+  const sampled = await sampleStack(thread);
+  if (sampled !== null && isPluginCode(sampled.file)) return sampled;
+  return (await pausedPlace(thread.threadId)) ?? sampled;
+}
+
+async function sampleStack(thread: WorkerThread): Promise<BusyPlace | null> {
   try {
     const profiling = await within((thread as Profiled).startCpuProfile?.());
     if (profiling === null) return null;
     await new Promise((resolve) => setTimeout(resolve, watchTime));
     const text = await within(profiling.stop());
-    return text === null ? null : busyPlace(JSON.parse(text) as Profile);
+    return text === null ? null : hottestPlace(JSON.parse(text) as Profile);
   } catch {
     return null;
   }
@@ -48,7 +52,7 @@ export async function sampleStack(thread: object): Promise<BusyPlace | null> {
  * The function with most samples or, where that is code of Node or the gateway, the nearest caller in a plugin: a loop that calls
  * `JSON.parse` is the plugin's. Null: no sample is in a file.
  */
-export function busyPlace({ nodes }: Profile): BusyPlace | null {
+export function hottestPlace({ nodes }: Profile): BusyPlace | null {
   let hottest: ProfileNode | null = null;
   for (const node of nodes) if ((node.hitCount ?? 0) > (hottest?.hitCount ?? 0)) hottest = node;
   if (hottest === null) return null;
@@ -58,7 +62,7 @@ export function busyPlace({ nodes }: Profile): BusyPlace | null {
   for (let node: ProfileNode | null = hottest; node !== null; below = node, node = callers.get(node.id) ?? null) {
     const file = sourceFile(node.callFrame.url);
     if (file === null) continue;
-    const place = { text: placeText(node, below, file), file };
+    const place = busyPlace(node.callFrame.functionName, file, lineOf(node, below));
     if (isPluginCode(file)) return place;
     inFile ??= place;
   }
@@ -66,10 +70,9 @@ export function busyPlace({ nodes }: Profile): BusyPlace | null {
 }
 
 /** The line with most samples is known of the function that runs; of a caller, only where the function begins. */
-function placeText({ callFrame, positionTicks = [] }: ProfileNode, below: ProfileNode | null, file: string): string {
+function lineOf({ callFrame, positionTicks = [] }: ProfileNode, below: ProfileNode | null): number {
   const busiest = below === null ? positionTicks.toSorted((a, b) => b.ticks - a.ticks)[0] : undefined;
-  const name = callFrame.functionName === '' ? '(anonymous)' : callFrame.functionName;
-  return `${name} (${file}:${busiest?.line ?? callFrame.lineNumber + 1})`;
+  return busiest?.line ?? callFrame.lineNumber + 1;
 }
 
 async function within<T>(promise: Promise<T> | undefined): Promise<T | null> {

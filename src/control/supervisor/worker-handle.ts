@@ -2,7 +2,8 @@ import type { CallResult } from '../../shared/lookup/calls.ts';
 import type { FromWorker, SnapshotFailure, ToWorker, WorkerBoot } from '../../shared/messages/messages.ts';
 import { failureMessage } from '../../shared/plugin-loader/failure-fields.ts';
 import type { ListeningSocket } from '../../shared/sockets/listening-sockets.ts';
-import { type BusyPlace, sampleStack } from './sample-stack.ts';
+import type { BusyPlace } from './pause-thread.ts';
+import { stuckPlace } from './sample-stack.ts';
 import type { WorkerThread } from './worker-threads.ts';
 
 export interface WorkerEvents {
@@ -89,9 +90,9 @@ export class WorkerHandle {
     return this.#thread.performance.eventLoopUtilization();
   }
 
-  /** What the thread is doing now; null: unknown. */
+  /** What the thread is doing now; null: unknown. It must be terminated afterwards. */
   busyWith(): Promise<BusyPlace | null> {
-    return sampleStack(this.#thread);
+    return stuckPlace(this.#thread);
   }
 
   /** Resolves when the thread has ended. */

@@ -5,9 +5,11 @@ import { type Reply, refuse } from '../../plugin-sdk/reply.ts';
 import type { TraceNeeds } from '../../plugin-sdk/trace.ts';
 import type { Row } from '../../shared/entities/entity.ts';
 import { foreignId, isEnabled, text, texts } from '../../shared/entities/row-fields.ts';
+import { errorPlace, placeText } from '../../shared/plugin-loader/error-place.ts';
+import { failureMessage } from '../../shared/plugin-loader/failure-fields.ts';
 import { hasRequestProtocol } from '../../shared/plugin-plan/precedence.ts';
 import { privateMeter } from '../../shared/zones/plugin-meter.ts';
-import { entityMark } from '../../shared/zones/worker-vitals.ts';
+import { entityMark, PluginPhase } from '../../shared/zones/worker-vitals.ts';
 import { createInstance, type PluginHost, retireInstance } from '../plugin-runner/instances.ts';
 import type { PluginInstance, PluginPlan } from '../plugin-runner/plan.ts';
 import { PlanBuilder, type PlanEntry } from '../plugin-runner/plan-builder.ts';
@@ -183,10 +185,18 @@ export class PluginSet implements PlanSource {
     try {
       return { instance: createInstance(this.#plugins, { id: row.id, name, config }, this.#host), failure: null };
     } catch (error) {
-      const failure = error instanceof Error ? error : new Error(String(error));
-      return { instance: brokenInstance(row.id, name, this.#host, failure), failure };
+      const instance = brokenInstance(row.id, name, this.#host, error);
+      return { instance, failure: setupFailure(instance, error) };
     }
   }
+}
+
+/** One line with the place in the code of the plugin, if the plugin threw. */
+function setupFailure({ meter }: PluginInstance, error: unknown): Error {
+  const place = errorPlace(error);
+  if (place !== null) meter.failed(PluginPhase.setup);
+  const message = failureMessage(error);
+  return new Error(place === null ? message : `${message} (${placeText(place)})`, { cause: error });
 }
 
 async function drained(instance: PluginInstance): Promise<void> {
@@ -210,7 +220,7 @@ function retire(entry: Entry): void {
  * Replaces an instance that could not be set up. Omitting it would open what an authentication or restriction plugin
  * was to protect, so it rejects requests; like any instance, only within its scope.
  */
-function brokenInstance(id: string, name: string, host: PluginHost, failure: Error): PluginInstance {
+function brokenInstance(id: string, name: string, host: PluginHost, failure: unknown): PluginInstance {
   const { development } = host;
   const refusal = ({ request }: AccessContext): Reply => {
     const asker = { accept: request.header('accept'), host: request.host };

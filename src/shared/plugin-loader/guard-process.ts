@@ -50,16 +50,16 @@ function guard(name: Guarded, { refuse }: ProcessGuardOptions, concerns: (args: 
     if (!concerns(args) || (name === 'umask' && args.length === 0)) return original.apply(process, args);
     const caller = callerPlace();
     const plugin = caller === null ? null : pluginOfFile(caller.file);
-    if (refuse === 'plugins' && plugin === null) return original.apply(process, args);
+    // Node itself ends a thread with `process.exit` after an uncaught exception.
+    if (caller === null || (refuse === 'plugins' && plugin === null)) return original.apply(process, args);
     throw new Error(refusal(name, plugin, caller));
   };
   Object.defineProperty(process, name, { value: guardedCall, writable: true, enumerable: true, configurable: true });
 }
 
-function refusal(name: Guarded, plugin: string | null, caller: SourcePlace | null): string {
+function refusal(name: Guarded, plugin: string | null, caller: SourcePlace): string {
   const who = plugin === null ? 'a plugin' : `plugin '${plugin}'`;
-  const where = caller === null ? '' : ` (${placeText(caller)})`;
-  return `${who} called process.${name}(), which plugins must not: the process serves all clients${where}`;
+  return `${who} called process.${name}(), which plugins must not: the process serves all clients (${placeText(caller)})`;
 }
 
 /** This process, its group, or every process that it may signal. */

@@ -1,7 +1,7 @@
 import { throttledLog } from '../util/time/throttled-log.ts';
 import { MeterPhase, type PluginMeters } from '../zones/plugin-meter.ts';
 import { placeText, stackPlaces } from './error-place.ts';
-import { type FailureFields, failureFields } from './failure-fields.ts';
+import { type FailureFields, failureFields, failureMessage } from './failure-fields.ts';
 import { isPluginCode, pluginOfFile } from './plugin-origin.ts';
 
 export interface StrayFailuresOptions {
@@ -47,7 +47,7 @@ export class StrayFailures {
     if (plugin !== null) this.#options.meters.of(plugin).failed(MeterPhase.outside);
     const fields = failureFields(error);
     const at = known === undefined ? fields.at : placeText(known);
-    this.#line(`${plugin} ${at}`)({ plugin, ...fields, ...(at === undefined ? {} : { at }) });
+    this.#line(`${plugin} ${at ?? failureMessage(error)}`)({ plugin, ...fields, ...(at === undefined ? {} : { at }) });
   }
 
   #line(key: string): (stray: Stray) => void {
