@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { startBackend } from '../../test/support/backend.ts';
 import { definePlugin, httpProtocols } from '../plugin-sdk/index.ts';
 import { record, string } from '../plugin-sdk/schema.ts';
-import { createGateway, GatewayConfigError, type GatewayConfig } from './index.ts';
+import { createGateway, type GatewayConfig, GatewayConfigError } from './index.ts';
 import { configOf, openGateway } from './testing/test-gateway.ts';
 
 declare module './index.ts' {
@@ -78,9 +78,7 @@ test('a config is replaced while requests are in flight, and none fails', async 
   };
   const clients = Array.from({ length: 4 }, client);
   for (let round = 1; round <= 20; round++) {
-    await gateway.apply(
-      configOf(backend.url, { plugins: [{ name: 'greeting', config: { text: `round ${round}` } }] }),
-    );
+    await gateway.apply(configOf(backend.url, { plugins: [{ name: 'greeting', config: { text: `round ${round}` } }] }));
     // Once `apply` has resolved, the next request has the new config.
     assert.equal((await get(port, '/')).headers.get('x-greeting'), `round ${round}`);
   }
@@ -187,9 +185,14 @@ test('a request in flight is answered before the gateway closes, and a slow one 
 
 test('what cannot start is refused in one line', async () => {
   const settings = { log_levle: 'warn' };
-  await assert.rejects(createGateway({ settings }), { message: /unknown setting 'log_levle' \(did you mean log_level\?\)/ });
+  await assert.rejects(createGateway({ settings }), {
+    message: /unknown setting 'log_levle' \(did you mean log_level\?\)/,
+  });
   await assert.rejects(createGateway({ settings: { proxy_listen: '127.0.0.1:0' } }), /use gateway\.listen\(\)/);
-  await assert.rejects(createGateway({ plugins: ['./no-such-plugin.ts'] }), /'\.\/no-such-plugin\.ts' cannot be loaded/);
+  await assert.rejects(
+    createGateway({ plugins: ['./no-such-plugin.ts'] }),
+    /'\.\/no-such-plugin\.ts' cannot be loaded/,
+  );
   const config = { services: [{ name: 'x' }] } as unknown as GatewayConfig;
   await assert.rejects(createGateway({ config, log: () => {} }), GatewayConfigError);
 });
@@ -197,7 +200,9 @@ test('what cannot start is refused in one line', async () => {
 test('a taken port and a wrong host are refused in one line', async (t) => {
   const gateway = await openGateway(t);
   const { port } = await gateway.listen({ port: 0 });
-  await assert.rejects(gateway.listen({ port }), { message: `cannot listen on 127.0.0.1:${port}: address already in use` });
+  await assert.rejects(gateway.listen({ port }), {
+    message: `cannot listen on 127.0.0.1:${port}: address already in use`,
+  });
   await assert.rejects(gateway.listen({ port: 0, host: 'localhost' }), { message: /not an IP address/ });
 });
 
@@ -209,6 +214,9 @@ test('the Admin API is there when it is asked for, and shows what the applicatio
   const [admin] = gateway.admin;
   assert.ok(admin !== undefined && admin.port > 0);
   const services = (await (await get(admin.port, '/services')).json()) as { data: { name: string }[] };
-  assert.deepEqual(services.data.map(({ name }) => name), ['backend']);
+  assert.deepEqual(
+    services.data.map(({ name }) => name),
+    ['backend'],
+  );
   assert.match(await (await get(admin.port, '/metrics')).text(), /kong_/);
 });

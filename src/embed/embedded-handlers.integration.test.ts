@@ -155,7 +155,7 @@ test('a backend that does not read stops the client, and gets the whole body whe
   }
 });
 
-test('a client that goes away ends the request at the backend', async (t) => {
+test('a client that disconnects ends the request at the backend', async (t) => {
   let gone = 0;
   let arrived = 0;
   await using backend = await startBackend({
@@ -194,7 +194,11 @@ test('a backend that breaks off is a broken answer, never a short one', async (t
   });
   const gateway = await openGateway(t, { config: configOf(backend.url) });
   for (const [name, send] of await waysInto(t, gateway)) {
-    await assert.rejects(send('/').then((answer) => answer.text()), TypeError, name);
+    await assert.rejects(
+      send('/').then((answer) => answer.text()),
+      TypeError,
+      name,
+    );
   }
 });
 
@@ -215,7 +219,10 @@ test('limits of heads and bodies apply, and what is ambiguous is refused', async
   });
   const chunked = new Request('http://api.example/', { method: 'POST', body: stream, duplex: 'half' } as RequestInit);
   assert.equal((await gateway.fetch(chunked)).status, 413);
-  assert.deepEqual(backend.requests.map(({ body }) => body.length), [1024, 1024]);
+  assert.deepEqual(
+    backend.requests.map(({ body }) => body.length),
+    [1024, 1024],
+  );
 });
 
 test('an upgrade to WebSocket passes through the handler, and other requests of that server do not end with it', async (t) => {

@@ -45,7 +45,12 @@ const gateway = await createGateway({
         routes: [
           { name: 'plain', paths: ['/plain'], strip_path: false },
           { name: 'secret', paths: ['/secret'], plugins: [{ name: 'basic-auth' }] },
-          { name: 'xml', paths: ['/xml'], strip_path: false, plugins: [{ name: 'xml-json', config: { backend: 'xml' } }] },
+          {
+            name: 'xml',
+            paths: ['/xml'],
+            strip_path: false,
+            plugins: [{ name: 'xml-json', config: { backend: 'xml' } }],
+          },
         ],
       },
     ],

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import { createGateway, type CreateGatewayOptions, type Gateway, type GatewayConfig } from '../index.ts';
+import { type CreateGatewayOptions, createGateway, type Gateway, type GatewayConfig } from '../index.ts';
 
 /** A gateway that is closed with the test. Its log is dropped. */
 export async function openGateway(t: TestContext, options: CreateGatewayOptions = {}): Promise<Gateway> {
@@ -17,7 +17,10 @@ export function configOf(url: string, more: Partial<GatewayConfig> = {}, ...path
 }
 
 /** A server of `node:http` that is closed with the test. */
-export async function openServer(t: TestContext, listener: RequestListener): Promise<{ url: string; port: number; server: Server }> {
+export async function openServer(
+  t: TestContext,
+  listener: RequestListener,
+): Promise<{ url: string; port: number; server: Server }> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   t.after(() => {

@@ -6,6 +6,7 @@ import { loadSettings } from '../../shared/settings/sources/load.ts';
 import { createRequestMeter } from '../../shared/usage/request-meter.ts';
 import { createAddressZone } from '../../shared/zones/address-zone.ts';
 import { createCounters } from '../../shared/zones/counters.ts';
+import { createPluginMeter } from '../../shared/zones/plugin-meter.ts';
 import { createVitals } from '../../shared/zones/worker-vitals.ts';
 import { testNode } from '../test-host.ts';
 
@@ -71,5 +72,7 @@ export function testBoot(settings: Settings): WorkerBoot {
     usage: [],
     meter: createRequestMeter(1),
     inherited: {},
+    pluginMeter: createPluginMeter(1),
+    code: [],
   };
 }
