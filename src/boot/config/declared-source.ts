@@ -1,9 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import { type ConfigProblem, DocumentError, type TextPosition } from '../../control/declarative/contract.ts';
+import {
+  type ConfigDocument,
+  type ConfigProblem,
+  DocumentError,
+  type TextPosition,
+} from '../../control/declarative/contract.ts';
 import type { ConfigLoader } from '../../control/declarative/db-less/config-loader.ts';
 import { LoadError, type LoadedConfig, type RecordLoad } from '../../control/declarative/db-less/declarative-config.ts';
 import type { LeftOut } from '../../control/declarative/declare/keep-last-good.ts';
+import { documentFrom } from '../../control/declarative/document/parse-document.ts';
 import { problemLines } from '../../control/declarative/problems/problem-lines.ts';
+import { isConfigModule, loadConfigModule } from '../../shared/config-module/load-config-module.ts';
 import type { ErrorLog } from '../../shared/logs/error-log.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
 import { watchFile } from '../../shared/util/files/watch-file.ts';
@@ -95,9 +102,10 @@ export class DeclaredSource {
     if (watch && file !== null) this.#stopWatching = watchFile({ path: file, changed: () => this.#changed() });
   }
 
-  async #read(): Promise<string> {
+  async #read(): Promise<string | ConfigDocument> {
     const { file, text } = this.#settings;
     if (text !== null) return text;
+    if (file !== null && isConfigModule(file)) return documentFrom(await loadConfigModule(file));
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file ?? ''));
   }
 

@@ -227,3 +227,30 @@ test("Kong's names have Kong's texts", async () => {
   );
   assert.match((await cli(['parze'])).err, /No such command: config parze \(did you mean parse\?\)/);
 });
+
+test('a config in TypeScript is checked, compared and applied like a document', async () => {
+  write(
+    'sluicegate.config.ts',
+    `import { defineConfig } from 'sluicegate';
+     const names: string[] = (process.env.NAMES ?? 'typed').split(',');
+     export default defineConfig(() => ({ services: names.map((name) => ({ name, host: name + '.test' })) }));`,
+  );
+  const checked = await cli(['check', 'sluicegate.config.ts'], '', { NAMES: 'a,b,c' });
+  assert.deepEqual([checked.code, checked.out], [0, 'the document is valid (3 entities)\n']);
+  const applied = await onNode(['apply', 'sluicegate.config.ts']);
+  assert.equal(applied.code, 0, applied.err);
+  assert.match(applied.out, /create services typed\n/);
+  const same = await onNode(['diff', './sluicegate.config.ts']);
+  assert.deepEqual([same.code, same.out], [0, '0 to create, 0 to update, 0 to delete, 1 unchanged\n']);
+
+  write('wrong.config.ts', `export default { services: [{ name: 'x', host: 'x.test', ports: 1 }] };`);
+  const invalid = await cli(['check', 'wrong.config.ts']);
+  assert.equal(invalid.code, 1);
+  assert.match(invalid.err, /^wrong\.config\.ts: services\[0\]\.ports: unknown field$/m);
+  write('broken.config.ts', `\nthrow new Error('no NAMES');\n`);
+  const broken = await cli(['apply', 'broken.config.ts']);
+  assert.equal(broken.code, 1);
+  assert.match(broken.err, /broken\.config\.ts: no NAMES \(.*broken\.config\.ts:2:7\)/);
+  const missing = await cli(['check', 'missing.config.ts']);
+  assert.match(missing.err, /missing\.config\.ts: no such file/);
+});

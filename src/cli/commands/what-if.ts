@@ -15,7 +15,7 @@ const timeout = 60_000;
 export async function whatIf(context: CommandContext): Promise<number> {
   const { options, positionals } = context.arguments;
   if (positionals.length === 0) throw new CliError('usage: sluicegate what-if <file>...');
-  const read = readDocuments(positionals, context.cwd);
+  const read = await readDocuments(positionals, context.cwd);
   const requests = requestsOf(options['requests']);
   // As text: a large document has more values than the body of a request may have.
   const body = JSON.stringify({ config: JSON.stringify(read.document.content), ...(requests && { requests }) });

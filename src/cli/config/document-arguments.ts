@@ -12,7 +12,7 @@ export function filesOf({ arguments: { positionals } }: CommandContext, usage: s
   return files;
 }
 
-export function readFiles(context: CommandContext, usage: string): ReadDocument {
+export function readFiles(context: CommandContext, usage: string): Promise<ReadDocument> {
   return readDocuments(filesOf(context, usage), context.cwd);
 }
 

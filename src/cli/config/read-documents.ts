@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
 import { type ConfigDocument, DocumentError, type DocumentPath } from '../../control/declarative/contract.ts';
-import { parseDocument } from '../../control/declarative/document/parse-document.ts';
+import { documentFrom, parseDocument } from '../../control/declarative/document/parse-document.ts';
+import { isConfigModule, loadConfigModule } from '../../shared/config-module/load-config-module.ts';
 import { CliError } from '../cli-error.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -20,11 +21,15 @@ const maxFile = 256 * 2 ** 20;
 const extensions: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
 
 /**
- * Reads files and folders; `-` is standard input. The lists of several files are joined, as decK does. Throws a `CliError` of one line
- * with file, line and reason.
+ * Reads files and folders; `-` is standard input. The lists of several files are joined, as decK does. A module of TypeScript or
+ * JavaScript is run, where its name is given: not in a folder. Rejects with a `CliError` of one line with file, line and reason.
  */
-export function readDocuments(paths: readonly string[], cwd: string): ReadDocument {
-  const parts = paths.flatMap((path) => filesIn(path, cwd)).map(({ shown, text }) => readPart(shown, text));
+export async function readDocuments(paths: readonly string[], cwd: string): Promise<ReadDocument> {
+  const parts: Part[] = [];
+  for (const path of paths) {
+    if (isConfigModule(path)) parts.push(await readModule(path, resolve(cwd, path)));
+    else parts.push(...filesIn(path, cwd).map(({ shown, text }) => readPart(shown, text)));
+  }
   const [only] = parts;
   if (only === undefined) throw new CliError('there is no file with the extension .yaml, .yml or .json');
   const selectTags = [...new Set(parts.flatMap(({ document }) => document.selectTags ?? []))];
@@ -68,6 +73,14 @@ function filesIn(path: string, cwd: string): readonly { readonly shown: string; 
   } catch (error) {
     if (error instanceof CliError) throw error;
     throw new CliError(`cannot read ${path}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function readModule(shown: string, file: string): Promise<Part> {
+  try {
+    return { shown, document: documentFrom(await loadConfigModule(file), { deck: true }) };
+  } catch (error) {
+    throw new CliError(`${shown}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

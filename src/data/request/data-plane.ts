@@ -436,7 +436,10 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
   }
 
   async close(): Promise<void> {
+    const drained = this.#drained;
     this.#drained = null;
+    // A drain that is cut short leaves no timer: the thread may go on without the plane.
+    drained?.();
     this.#overload.close();
     this.#bodies.close();
     for (const listener of this.#listeners) {

@@ -1,5 +1,8 @@
 import type { GatewayConfigSource } from './gateway-config.ts';
 
+/** A value that cannot be in a config, such as a function. */
+export class ConfigValueError extends TypeError {}
+
 /**
  * The document of a config in TypeScript, as JSON would have it: plain values, without absent fields, and with `_format_version`. Rejects
  * with what its function throws, or when it contains what is no data.
@@ -7,7 +10,7 @@ import type { GatewayConfigSource } from './gateway-config.ts';
 export async function resolveConfig(source: GatewayConfigSource): Promise<Readonly<Record<string, unknown>>> {
   const config: unknown = await (typeof source === 'function' ? source() : source);
   if (typeof config !== 'object' || config === null || Array.isArray(config)) {
-    throw new TypeError(`a config is an object, not ${describe(config)}`);
+    throw new ConfigValueError(`a config is an object, not ${describe(config)}`);
   }
   return { _format_version: '3.0', ...plainFields(config, '', new Set()) };
 }
@@ -15,7 +18,7 @@ export async function resolveConfig(source: GatewayConfigSource): Promise<Readon
 function plain(value: unknown, path: string, parents: Set<object>): unknown {
   if (value === null || typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number')
     return value;
-  if (typeof value !== 'object') throw new TypeError(`${path}: ${describe(value)} cannot be in a config`);
+  if (typeof value !== 'object') throw new ConfigValueError(`${path}: ${describe(value)} cannot be in a config`);
   if (!Array.isArray(value)) return plainFields(value, path, parents);
   return guarded(value, path, parents, () => value.map((item, index) => plain(item, `${path}[${index}]`, parents)));
 }
@@ -23,7 +26,7 @@ function plain(value: unknown, path: string, parents: Set<object>): unknown {
 function plainFields(value: object, path: string, parents: Set<object>): Record<string, unknown> {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) {
-    throw new TypeError(`${path === '' ? 'config' : path}: ${describe(value)} cannot be in a config`);
+    throw new ConfigValueError(`${path === '' ? 'config' : path}: ${describe(value)} cannot be in a config`);
   }
   return guarded(value, path, parents, () =>
     Object.fromEntries(
@@ -36,7 +39,7 @@ function plainFields(value: object, path: string, parents: Set<object>): Record<
 
 /** The same object may be in two places, but not within itself. */
 function guarded<T>(value: object, path: string, parents: Set<object>, read: () => T): T {
-  if (parents.has(value)) throw new TypeError(`${path}: the config contains itself`);
+  if (parents.has(value)) throw new ConfigValueError(`${path}: the config contains itself`);
   parents.add(value);
   const result = read();
   parents.delete(value);

@@ -22,7 +22,7 @@ export async function apply(context: CommandContext): Promise<number> {
 }
 
 async function applyOnce(context: CommandContext): Promise<void> {
-  const read = readFiles(context, usage);
+  const read = await readFiles(context, usage);
   print(context, await withTarget(context, (target) => carryOut(context, target, read, false)));
 }
 

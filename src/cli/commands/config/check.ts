@@ -6,7 +6,7 @@ import { problemText, readFiles } from '../../config/document-arguments.ts';
 
 /** `config check <file>...`: checks a document on its own, without a node. */
 export async function check(context: CommandContext): Promise<number> {
-  const read = readFiles(context, 'check <file>...');
+  const read = await readFiles(context, 'check <file>...');
   const { problems, entities } = await checkDocument(context, read.document);
   if (context.arguments.options['json'] === true) {
     context.out(JSON.stringify({ valid: problems.length === 0, entities, problems }));

@@ -9,7 +9,7 @@ import { merging } from './import.ts';
 
 /** `config db_import <file>`: Kong's name for `config import`, with Kong's texts. */
 export async function dbImport(context: CommandContext): Promise<number> {
-  const read = readFiles(context, 'db_import <file>');
+  const read = await readFiles(context, 'db_import <file>');
   const { declared } = await checkDocument(context, read.document);
   if (declared.length > 0) throw new CliError(parseErrorText(declared));
   context.out('parse successful, beginning import');

@@ -6,7 +6,7 @@ import { planLines } from '../../config/print-plan.ts';
 
 /** `config diff <file>...`: what `apply` would change. Exit code 2 when it would change something. */
 export async function diff(context: CommandContext): Promise<number> {
-  const read = readFiles(context, 'diff <file>...');
+  const read = await readFiles(context, 'diff <file>...');
   const outcome = await withTarget(context, (target) => carryOut(context, target, read, true));
   if (context.arguments.options['json'] === true) context.out(JSON.stringify(outcome));
   else for (const line of planLines(outcome, 'would')) context.out(line);

@@ -6,7 +6,7 @@ import { planLines } from '../../config/print-plan.ts';
 
 /** `config import <file>...`: adds the entities of a document, or replaces them; others stay. */
 export async function importConfig(context: CommandContext): Promise<number> {
-  const read = readFiles(context, 'import <file>...');
+  const read = await readFiles(context, 'import <file>...');
   const outcome = await withTarget(merging(context), (target) => carryOut(merging(context), target, read, false));
   if (context.arguments.options['json'] === true) context.out(JSON.stringify(outcome));
   else {

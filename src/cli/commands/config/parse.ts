@@ -6,7 +6,7 @@ import { readFiles } from '../../config/document-arguments.ts';
 
 /** `config parse <file>`: Kong's name for `config check`, with Kong's texts. */
 export async function parse(context: CommandContext): Promise<number> {
-  const { document } = readFiles(context, 'parse <file>');
+  const { document } = await readFiles(context, 'parse <file>');
   const { declared } = await checkDocument(context, document);
   if (declared.length > 0) throw new CliError(parseErrorText(declared));
   context.out('parse successful');

@@ -70,7 +70,7 @@ export class ConfigLoader implements DeclarativeConfig {
   }
 
   /** Like `load`, before the workers have a config: it only reaches the store. */
-  async loadUnpublished(source: string, record: RecordLoad): Promise<LoadedConfig> {
+  async loadUnpublished(source: string | ConfigDocument, record: RecordLoad): Promise<LoadedConfig> {
     return this.#alone(() => this.#load(source, record, false));
   }
 
