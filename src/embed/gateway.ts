@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Plugin } from '../plugin-sdk/define-plugin.ts';
 import type { GatewayConfigSource } from '../shared/gateway-config/gateway-config.ts';
-import type { LogReceiver } from '../shared/logs/received-log.ts';
+import type { LogReceiver } from '../shared/logs/log-receiver.ts';
 
 export interface CreateGatewayOptions {
   /** The first config; `apply` replaces it. Default: an empty one. */

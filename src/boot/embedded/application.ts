@@ -1,5 +1,5 @@
 import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
-import type { LogReceiver } from '../../shared/logs/received-log.ts';
+import type { LogReceiver } from '../../shared/logs/log-receiver.ts';
 
 /** The application that a node runs in: everything is in the application's thread, and nothing of its process is changed. */
 export interface Application {

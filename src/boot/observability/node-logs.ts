@@ -3,7 +3,8 @@ import type { LogLevelControl } from '../../control/admin/temporary-log-level.ts
 import { LogProblems } from '../../control/overview/log-problems.ts';
 import { createErrorLog, type ErrorLog, type ErrorLogOptions } from '../../shared/logs/error-log.ts';
 import { type LogSink, openLogSink } from '../../shared/logs/log-sink.ts';
-import { createReceivedLog, type LogReceiver } from '../../shared/logs/received-log.ts';
+import type { LogReceiver } from '../../shared/logs/log-receiver.ts';
+import { createReceivedLog } from '../../shared/logs/received-log.ts';
 import type { LogFormat } from '../../shared/settings/kinds/log-format.ts';
 import type { LogLevel, Settings } from '../../shared/settings/settings.ts';
 import { adminFormatter } from './admin-access-log.ts';

@@ -1,9 +1,7 @@
 import type { LogLevel } from '../settings/settings.ts';
 import { type ErrorLog, type ErrorLogOptions, isLogLevel, type LogFields } from './error-log.ts';
+import type { LogReceiver } from './log-receiver.ts';
 import { severities } from './severities.ts';
-
-/** Receives the lines of a log. What it throws is dropped. */
-export type LogReceiver = (level: LogLevel, message: string, fields: LogFields) => void;
 
 export interface ReceivedLogOptions extends Pick<ErrorLogOptions, 'level' | 'observe' | 'fields'> {
   readonly receiver: LogReceiver;
