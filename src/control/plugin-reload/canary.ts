@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ObserveCodeMessage } from '../../shared/messages/plugin-code.ts';
 import type { PluginProblem } from '../../shared/plugin-loader/trial/trial.ts';
-import { CodeCount, codeCountsRow, createCodeCounts, sumCodeCounts } from '../../shared/zones/code-counts.ts';
+import { CodeCount, codeCountsRow, createCodeCounts, otherCodeCounts } from '../../shared/zones/code-counts.ts';
+import { failsMore } from '../../shared/zones/code-failures.ts';
 import { Counter, workerCounters } from '../../shared/zones/counters.ts';
 import type { WorkerHandle } from '../supervisor/worker-handle.ts';
-import { failsMore, isSlower } from './compare-code.ts';
+import { isSlower } from './compare-code.ts';
 
 export interface CanaryOptions {
   /** Shared memory of the counters of all workers. */
@@ -71,6 +72,9 @@ export class Canary {
   async observe(worker: WorkerHandle, observe: number): Promise<Verdict> {
     const { running, stopping } = this.#options;
     const memory = this.#begin();
+    // It returns to the old code by itself when it fails: each look from here would let more requests fail.
+    const returning = { memory, plugins: this.#plugins, returnsFrom: this.#baseline ?? 'others' } as const;
+    worker.post({ type: 'observe-code', observation: returning });
     let reason: string | null = null;
     const look = (isEnd: boolean): boolean => {
       if (!running().includes(worker)) reason = `worker ${worker.number} ended or does not respond with the new code`;
@@ -93,9 +97,10 @@ export class Canary {
   #compare(memory: SharedArrayBuffer, worker: WorkerHandle, isEnd: boolean): string | null {
     let slow: string | null = null;
     for (const [at, plugin] of this.#plugins.entries()) {
-      const old = this.#baseline?.[at] ?? sumCodeCounts(this.#others(memory, worker, at));
+      const old = this.#baseline?.[at] ?? otherCodeCounts(memory, worker.number, this.#plugins.length, at);
       const next = this.#row(memory, worker.number, at);
-      const failing = failsMore(next, old);
+      // The more requests the old code serves again, the rarer its failures seem.
+      const failing = failsMore(next, old) ?? (next[CodeCount.returned] === 1 ? 'the plugin failed more often' : null);
       if (failing !== null) return `plugin '${plugin}': ${failing}`;
       const reason = isSlower(next, old, isEnd);
       if (reason !== null) slow ??= `plugin '${plugin}': ${reason}`;
@@ -103,11 +108,6 @@ export class Canary {
     if (slow === null) this.#slowSince = null;
     else this.#slowSince ??= performance.now();
     return isEnd || (this.#slowSince !== null && performance.now() - this.#slowSince >= slowFor) ? slow : null;
-  }
-
-  #others(memory: SharedArrayBuffer, worker: WorkerHandle, plugin: number): readonly Uint32Array[] {
-    const numbers = Array.from({ length: this.#options.workers }, (_, number) => number);
-    return numbers.filter((number) => number !== worker.number).map((number) => this.#row(memory, number, plugin));
   }
 
   #row(memory: SharedArrayBuffer, worker: number, plugin: number): Uint32Array {

@@ -13,17 +13,6 @@ const slowFactor = 2;
 const leastShare = 0.005;
 
 /**
- * Why new code of a plugin fails more often than the old; null: it does not. Both are rows of counts: of requests in which the plugin
- * ran, in the same time or before. Differences that chance explains do not count: each limit is several standard deviations away.
- */
-export function failsMore(next: Uint32Array, old: Uint32Array): string | null {
-  return (
-    moreOften('the plugin threw', next, old, CodeCount.failures, 3) ??
-    moreOften('the answer was a 5xx', next, old, CodeCount.serverErrors, 5)
-  );
-}
-
-/**
  * Why new code of a plugin is slower than the old; null: it is not. One pause of the worker delays all its requests at that moment, so
  * believe it only when it lasts.
  *
@@ -41,15 +30,6 @@ export function isSlower(next: Uint32Array, old: Uint32Array, isEnd: boolean): s
   if (slow < least || slow < expected + 4 + 5 * deviation) return null;
   const [p99, p99Before] = [percentile(next), usual].map((value) => value.toFixed(1));
   return `the gateway's own time is longer: p99 ${p99} ms in ${requests} requests; with the old code ${p99Before} ms in ${before}`;
-}
-
-function moreOften(what: string, next: Uint32Array, old: Uint32Array, at: number, least: number): string | null {
-  const [count, requests] = [next[at]!, Math.max(next[CodeCount.requests]!, next[at]!)];
-  const [countBefore, before] = [old[at]!, old[CodeCount.requests]!];
-  const expected = before === 0 ? 0 : (requests * countBefore) / before;
-  const deviation = before === 0 ? 0 : Math.sqrt(expected * (1 + requests / before));
-  if (count < least || count < expected + least + 4 * deviation) return null;
-  return `${what} in ${count} of ${requests} requests; with the old code in ${countBefore} of ${before}`;
 }
 
 function percentile(row: Uint32Array): number {

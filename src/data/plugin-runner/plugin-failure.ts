@@ -22,7 +22,7 @@ type FailingPhase = Exclude<keyof PluginPhases, 'logMask' | 'accessSkipped'>;
 /** A plugin threw. The cause appears only in the log. */
 export function logFailure(exchange: Exchange, instance: PluginInstance, phase: FailingPhase, error: unknown): void {
   exchange.trace?.pluginFailed();
-  observeFailure(instance);
+  observeFailure(instance.name);
   reportFailure(instance, phase, error, exchange.id);
 }
 

@@ -168,7 +168,7 @@ export class DataPlaneWorker {
         await this.#swaps.receive(message);
         break;
       case 'observe-code':
-        observeCode(message.observation, this.#boot.worker);
+        observeCode(message.observation, this.#boot.worker, () => this.#swaps.returnToOld());
         break;
       case 'reopen-logs':
         (await this.#plane)?.reopenLogs();

@@ -1,3 +1,4 @@
+import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
 import type { FromWorker, SnapshotFailure } from '../../shared/messages/messages.ts';
 import type { PluginCodeFailure, PluginCodeMessage } from '../../shared/messages/plugin-code.ts';
 import { cleanError } from '../../shared/plugin-loader/code/version-url.ts';
@@ -24,6 +25,8 @@ export class PluginCodeSwaps {
   readonly #options: PluginCodeSwapsOptions;
   /** One swap after the other. */
   #last: Promise<void> = Promise.resolve();
+  /** What the last swap has replaced. */
+  #before: readonly Plugin[] = [];
 
   constructor(options: PluginCodeSwapsOptions) {
     this.#options = options;
@@ -32,6 +35,25 @@ export class PluginCodeSwaps {
   receive(message: PluginCodeMessage): Promise<void> {
     this.#last = this.#last.then(() => this.#receive(message));
     return this.#last;
+  }
+
+  /** Uses the code from before the last swap again, soon: after the phase that runs. The control plane notices why by itself. */
+  returnToOld(): void {
+    setImmediate(() => void this.#return());
+  }
+
+  async #return(): Promise<void> {
+    const { registry, snapshot, settled } = this.#options;
+    const plugins = this.#before;
+    this.#before = [];
+    await settled();
+    const undo = registry.replace(plugins);
+    try {
+      snapshot.replacePlugins(new Set(plugins.map(({ name }) => name)));
+    } catch {
+      // The control plane sends the old code, and reports what is wrong with it.
+      undo();
+    }
   }
 
   async #receive(message: PluginCodeMessage): Promise<void> {
@@ -52,8 +74,11 @@ export class PluginCodeSwaps {
     try {
       const next = await registry.loadCode(codes);
       await settled();
+      const before = next.flatMap(({ name }) => registry.plugins.get(name) ?? []);
       undo = registry.replace(next);
-      return { failure: null, invalid: snapshot.replacePlugins(new Set(next.map(({ name }) => name))) };
+      const invalid = snapshot.replacePlugins(new Set(next.map(({ name }) => name)));
+      this.#before = before;
+      return { failure: null, invalid };
     } catch (error) {
       undo();
       return { failure: failureOf(error), invalid: [] };

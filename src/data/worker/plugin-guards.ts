@@ -3,6 +3,7 @@ import { guardProcess } from '../../shared/plugin-loader/guard-process.ts';
 import { StrayFailures } from '../../shared/plugin-loader/stray-failures.ts';
 import { workerCounters } from '../../shared/zones/counters.ts';
 import { PluginMeters } from '../../shared/zones/plugin-meter.ts';
+import { observeFailure } from '../plugin-runner/code-observer.ts';
 import { WorkerLog } from './worker-log.ts';
 
 /**
@@ -18,10 +19,14 @@ export function guardFromPlugins(boot: WorkerBoot, post: (message: FromWorker) =
   guardProcess({ refuse: 'all' });
   process.on('uncaughtException', (error) => {
     if (!strays.isOfPlugin(error) && !strays.isOfNobody(error)) throw error;
-    strays.report(error);
+    observe(strays.report(error));
   });
   process.on('unhandledRejection', (reason) => {
-    if (strays.isOfPlugin(reason)) strays.report(reason);
+    if (strays.isOfPlugin(reason)) observe(strays.report(reason));
     else log.error('unhandled rejection', { err: reason });
   });
+}
+
+function observe(plugin: string | null): void {
+  if (plugin !== null) observeFailure(plugin);
 }

@@ -13,7 +13,17 @@ export interface PluginCodeMessage {
 /** A worker counts the requests in which these plugins run, in shared memory (zones/code-counts.ts); null: no longer. */
 export interface ObserveCodeMessage {
   readonly type: 'observe-code';
-  readonly observation: { readonly memory: SharedArrayBuffer; readonly plugins: readonly string[] } | null;
+  readonly observation: CodeObservation | null;
+}
+
+export interface CodeObservation {
+  readonly memory: SharedArrayBuffer;
+  readonly plugins: readonly string[];
+  /**
+   * The worker returns to the code that it had before when a plugin fails more often than in the other workers, or than in these rows, one
+   * for each plugin. Absent: it only counts.
+   */
+  readonly returnsFrom?: 'others' | readonly Uint32Array[];
 }
 
 /** The answer to a `PluginCodeMessage`. */

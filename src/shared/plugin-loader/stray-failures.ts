@@ -40,7 +40,8 @@ export class StrayFailures {
     return stackPlaces(error).length === 0;
   }
 
-  report(error: unknown): void {
+  /** Returns the name of the plugin; null: it is not known. */
+  report(error: unknown): string | null {
     const own = stackPlaces(error).filter(({ file }) => isPluginCode(file));
     const known = own.find(({ file }) => pluginOfFile(file) !== null);
     const plugin = known === undefined ? null : pluginOfFile(known.file);
@@ -48,6 +49,7 @@ export class StrayFailures {
     const fields = failureFields(error);
     const at = known === undefined ? fields.at : placeText(known);
     this.#line(`${plugin} ${at ?? failureMessage(error)}`)({ plugin, ...fields, ...(at === undefined ? {} : { at }) });
+    return plugin;
   }
 
   #line(key: string): (stray: Stray) => void {

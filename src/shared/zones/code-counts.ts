@@ -5,8 +5,18 @@ import { bucketCount } from '../usage/latency-sketch.ts';
  * Only the worker writes its rows, so adding needs no atomic operation.
  */
 
-/** Positions in a row. The buckets of the gateway's own time follow. */
-export const CodeCount = Object.freeze({ requests: 0, failures: 1, serverErrors: 2, timed: 3, buckets: 4 });
+/** Positions in a row. */
+export const CodeCount = Object.freeze({
+  requests: 0,
+  failures: 1,
+  serverErrors: 2,
+  /** Requests whose time is counted. */
+  timed: 3,
+  /** 1: the worker has returned to the old code by itself, because the new one failed more often. */
+  returned: 4,
+  /** The first bucket of the gateway's own time. */
+  buckets: 5,
+});
 
 const rowWords = Math.ceil((CodeCount.buckets + bucketCount) / 16) * 16;
 
@@ -21,8 +31,20 @@ export function codeCountsRow(memory: SharedArrayBuffer, worker: number, plugins
   return new Uint32Array(memory, at * Uint32Array.BYTES_PER_ELEMENT, rowWords);
 }
 
+/** Sums of the rows of all workers but one, for one plugin. */
+export function otherCodeCounts(
+  memory: SharedArrayBuffer,
+  worker: number,
+  plugins: number,
+  plugin: number,
+): Uint32Array {
+  const workers = memory.byteLength / (plugins * rowWords * Uint32Array.BYTES_PER_ELEMENT);
+  const others = Array.from({ length: workers }, (_, number) => number).filter((number) => number !== worker);
+  return sumCodeCounts(others.map((number) => codeCountsRow(memory, number, plugins, plugin)));
+}
+
 /** The sum of rows. */
-export function sumCodeCounts(rows: readonly Uint32Array[]): Uint32Array {
+function sumCodeCounts(rows: readonly Uint32Array[]): Uint32Array {
   const sum = new Uint32Array(rowWords);
   for (const row of rows) for (let at = 0; at < rowWords; at++) sum[at]! += row[at]!;
   return sum;
