@@ -20,6 +20,7 @@ import { Reloading, type ReloadResult } from './boot/reload/reloading.ts';
 import { startNode } from './boot/start-node.ts';
 import type { PluginReload } from './control/plugin-reload/plugin-reload.ts';
 import type { WorkerThreads } from './control/supervisor/worker-threads.ts';
+import { pluginBase } from './shared/plugin-loader/plugin-base.ts';
 import { preparePrefix } from './shared/settings/kinds/prefix.ts';
 import type { ListenAddress, Settings } from './shared/settings/settings.ts';
 import { setEngineFlags } from './shared/util/process/engine-flags.ts';
@@ -114,7 +115,7 @@ async function start(
   const requestDebugToken = debugTokenOf(settings, predecessor?.welcome.debugToken ?? null);
   const bound = { ...settings, ...certificates, ...listeners, requestDebugToken } satisfies Settings;
   const nodeId = nodeIdOf(settings.prefix, settings.nodeId);
-  const baseDirectory = process.cwd();
+  const baseDirectory = pluginBase(settings, process.cwd());
   const core = createNodeCore({
     settings: bound,
     nodeId,

@@ -206,8 +206,8 @@ export const commands: readonly CommandDescription[] = [
   },
   {
     name: 'plugin',
-    summary: 'Create, check, test, document, pack and reload plugins of your own',
-    argument: '<new|check|test|docs|pack|reload> [name|folder|file...]',
+    summary: 'Create, check, test, document, pack, pin and reload plugins of your own',
+    argument: '<new|check|test|docs|pack|integrity|reload> [name|folder|file...]',
     options: [
       conf,
       prefix,

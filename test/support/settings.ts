@@ -146,6 +146,8 @@ function baseSettings(prefix: string): Settings {
     requestDebugToken: null,
     errorDefaultType: 'text/plain',
     plugins: ['bundled'],
+    pluginFolder: null,
+    pluginPins: new Map(),
     untrustedFunctions: 'off',
     nodeId: null,
     dns: {

@@ -44,7 +44,12 @@ export interface StoreOptions {
 /** Opens the store; `store.migrate()` creates its tables. */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const { settings, baseDirectory, log, giveWay, application } = options;
-  const plugins = new Map(addPlugins(await loadPlugins(settings.plugins, baseDirectory), application?.plugins ?? []));
+  const plugins = new Map(
+    addPlugins(
+      await loadPlugins(settings.plugins, baseDirectory, { pins: settings.pluginPins }),
+      application?.plugins ?? [],
+    ),
+  );
   // That of a data plane is the database of its control plane.
   const withDatabase = settings.database !== 'off' || settings.role === 'data_plane';
   const catalog = await createPluginCatalog(plugins, {

@@ -43,7 +43,10 @@ export async function importKong(context: CommandContext): Promise<number> {
   const admin = needsNode ? findAdmin(context) : null;
   const plugins = admin === null ? new Set(bundledPlugins.keys()) : await pluginsOf(admin);
   const { source, title } = await readSource(context);
-  const registry = await loadEntities({ plugins: ['bundled'], untrustedFunctions: 'off' }, context.cwd);
+  const registry = await loadEntities(
+    { plugins: ['bundled'], pluginFolder: null, pluginPins: new Map(), untrustedFunctions: 'off' },
+    context.cwd,
+  );
   const without = new WithoutList(lists['without'] ?? []);
   const { entities, leftOut } = await convertKong(source, { entities: registry, plugins, without });
   for (const name of without.unused()) context.err(`Warning: --without ${name}: nothing has that name`);

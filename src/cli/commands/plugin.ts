@@ -7,6 +7,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import('./plugin/check.ts')).checkPlugin,
   test: async () => (await import('./plugin/run-tests.ts')).runTests,
   docs: async () => (await import('./plugin/docs.ts')).documentPlugin,
+  integrity: async () => (await import('./plugin/integrity.ts')).printIntegrity,
   pack: async () => (await import('./plugin/pack.ts')).packPlugin,
   reload: async () => (await import('./plugin/reload.ts')).reloadPlugins,
 };

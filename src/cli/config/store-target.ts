@@ -9,6 +9,7 @@ import { declareConfig } from '../../control/declarative/declare/declare-config.
 import { exportConfig } from '../../control/declarative/export/export-config.ts';
 import { placedMessages, placeText } from '../../control/declarative/problems/problem-lines.ts';
 import { type Store, StoreError } from '../../control/store/store.ts';
+import { pluginBase } from '../../shared/plugin-loader/plugin-base.ts';
 import { preparePrefix } from '../../shared/settings/kinds/prefix.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
 import { CliError } from '../cli-error.ts';
@@ -25,7 +26,8 @@ import {
 const actor = { kind: 'anonymous', name: 'command-line' } as const;
 
 /** Opens the store of a node that does not run, and creates or upgrades its tables. */
-export async function openStoreTarget(settings: Settings, baseDirectory: string): Promise<ConfigTarget> {
+export async function openStoreTarget(settings: Settings, cwd: string): Promise<ConfigTarget> {
+  const baseDirectory = pluginBase(settings, cwd);
   preparePrefix(settings.prefix);
   const log = { info: () => {}, warn: () => {}, log: () => {} };
   const opened = await openStore({ settings, baseDirectory, nodeId: '', position: null, log });

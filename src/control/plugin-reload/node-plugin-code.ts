@@ -6,7 +6,7 @@ import type { Settings } from '../../shared/settings/settings.ts';
 import type { TrialOptions } from './run-trial.ts';
 
 export interface NodePluginCodeOptions extends TrialOptions {
-  readonly settings: Pick<Settings, 'plugins' | 'database' | 'role'>;
+  readonly settings: Pick<Settings, 'plugins' | 'pluginPins' | 'database' | 'role'>;
   readonly baseDirectory: string;
 }
 
@@ -58,7 +58,10 @@ export class NodePluginCode {
     const { settings, baseDirectory } = this.#options;
     const { runTrial } = await import('./run-trial.ts');
     const sharedStore = settings.database !== 'off' || settings.role === 'data_plane';
-    return runTrial({ setting: settings.plugins, baseDirectory, sharedStore, rows }, this.#options);
+    return runTrial(
+      { setting: settings.plugins, pins: settings.pluginPins, baseDirectory, sharedStore, rows },
+      this.#options,
+    );
   }
 
   /** The files have the content that the workers run. */

@@ -60,7 +60,11 @@ test('a file and a package are loaded relative to the working directory', async 
 });
 
 const refused: readonly (readonly [string, readonly string[], RegExp])[] = [
-  ['an unknown name', ['rate-limitting'], /^plugins: 'rate-limitting' cannot be loaded: Cannot find module/],
+  [
+    'an unknown name',
+    ['rate-limitting'],
+    /^plugins: 'rate-limitting' cannot be loaded: no plugin and no package has this name \(did you mean 'rate-limiting'\?\)$/,
+  ],
   ['a missing file', ['./none.ts'], /^plugins: '\.\/none\.ts' cannot be loaded/],
   [
     'a module that fails',

@@ -1,12 +1,19 @@
-import { createRequire } from 'node:module';
-import { isAbsolute, join, resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
 import { isPlugin, type Plugin, type PluginModule } from '../../plugin-sdk/define-plugin.ts';
 import { bundledDefinitions } from '../../plugins/definitions.ts';
-import { suggest } from '../util/suggest.ts';
 import { importPlugin } from './code/code-hooks.ts';
 import { deferPlugin } from './deferred-plugin.ts';
+import { checkPin, checkPinNames, type PluginPins } from './integrity/check-pins.ts';
 import { rememberOrigin } from './plugin-origin.ts';
 import { resolveContractImports } from './resolve-contract.ts';
+import { resolveEntry } from './resolve-entry.ts';
+
+export interface LoadOptions {
+  /** Plugins whose files must have these hashes; checked before their code runs. Default: none. */
+  readonly pins?: PluginPins;
+}
+
+const noPins: PluginPins = new Map();
 
 /**
  * Loads the plugins that the `plugins` setting names: `bundled` (all bundled plugins), the name of one of those, the
@@ -16,8 +23,11 @@ import { resolveContractImports } from './resolve-contract.ts';
 export async function loadPlugins(
   setting: readonly string[],
   baseDirectory: string = process.cwd(),
+  { pins = noPins }: LoadOptions = {},
 ): Promise<ReadonlyMap<string, Plugin>> {
-  const loading = setting.filter((entry) => entry !== 'off').flatMap((entry) => loadEntry(entry, baseDirectory));
+  const wanted = setting.filter((entry) => entry !== 'off');
+  checkPinNames(pins, wanted);
+  const loading = wanted.flatMap((entry) => loadEntry(entry, baseDirectory, pins));
   const plugins = new Map<string, Plugin>();
   for (const plugin of await Promise.all(loading)) {
     const known = plugins.get(plugin.name);
@@ -37,9 +47,9 @@ export function addPlugins(plugins: ReadonlyMap<string, Plugin>, more: readonly 
   return all;
 }
 
-function loadEntry(entry: string, baseDirectory: string): readonly (Plugin | Promise<Plugin>)[] {
+function loadEntry(entry: string, baseDirectory: string, pins: PluginPins): readonly (Plugin | Promise<Plugin>)[] {
   if (entry === 'bundled') return [...bundledDefinitions.keys()].map(bundledPlugin);
-  return [bundledDefinitions.has(entry) ? bundledPlugin(entry) : loadForeign(entry, baseDirectory)];
+  return [bundledDefinitions.has(entry) ? bundledPlugin(entry) : loadForeign(entry, baseDirectory, pins)];
 }
 
 const bundled = new Map<string, Plugin>();
@@ -55,8 +65,8 @@ function bundledPlugin(name: string): Plugin {
   return plugin;
 }
 
-async function loadForeign(entry: string, baseDirectory: string): Promise<Plugin> {
-  const { module, file } = await importFrom(entry, baseDirectory);
+async function loadForeign(entry: string, baseDirectory: string, pins: PluginPins): Promise<Plugin> {
+  const { module, file } = await importFrom(entry, baseDirectory, pins);
   if (!isPlugin(module.default))
     throw new Error(`plugins: the default export of '${entry}' is not created by definePlugin`);
   rememberOrigin(module.default, file);
@@ -68,22 +78,23 @@ interface Imported {
   readonly file: string;
 }
 
-async function importFrom(entry: string, baseDirectory: string): Promise<Imported> {
+async function importFrom(entry: string, baseDirectory: string, pins: PluginPins): Promise<Imported> {
   resolveContractImports();
-  const isPath = entry.startsWith('.') || isAbsolute(entry);
-  let file = resolve(baseDirectory, entry);
-  try {
-    file = createRequire(join(baseDirectory, 'plugins.js')).resolve(isPath ? file : entry);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
-    const guess = isPath ? null : suggest(entry, ['bundled', ...bundledDefinitions.keys()]);
-    const hint = guess === null ? '' : ` (did you mean '${guess}'?)`;
-    throw new Error(`plugins: '${entry}' cannot be loaded: ${reason}${hint}`, { cause: error });
-  }
+  const file = fileOf(entry, baseDirectory);
+  checkPin(entry, file, baseDirectory, pins);
   try {
     return { module: (await importPlugin(file)) as Partial<PluginModule>, file };
   } catch (error) {
     const { loadProblem } = await import('./load-problem.ts');
     throw new Error(`plugins: '${entry}' cannot be loaded: ${loadProblem(error, file)}`, { cause: error });
+  }
+}
+
+function fileOf(entry: string, baseDirectory: string): string {
+  try {
+    return realpathSync(resolveEntry(entry, baseDirectory));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`plugins: '${entry}' cannot be loaded: ${reason}`, { cause: error });
   }
 }

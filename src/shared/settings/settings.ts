@@ -208,6 +208,10 @@ export interface Settings {
   readonly requestDebugToken: string | null;
   readonly errorDefaultType: 'text/plain' | 'text/html' | 'application/json' | 'application/xml';
   readonly plugins: readonly string[];
+  /** Folder of the file that sets `plugins`, where its relative paths start; null: it is set elsewhere. */
+  readonly pluginFolder: string | null;
+  /** `plugins_integrity`: hashes of files by entries of `plugins`. */
+  readonly pluginPins: ReadonlyMap<string, string>;
   /** `untrusted_lua`: where the functions of `pre-function` and `post-function` run. */
   readonly untrustedFunctions: 'off' | 'sandbox' | 'on';
   readonly nodeId: string | null;

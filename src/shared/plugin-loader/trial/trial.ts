@@ -2,12 +2,15 @@ import type { PluginCapability } from '../../../plugin-sdk/capabilities.ts';
 import type { Row } from '../../entities/entity.ts';
 import type { CapabilityUse } from '../capability-use.ts';
 import type { PluginCode } from '../code/plugin-code.ts';
+import type { PluginPins } from '../integrity/check-pins.ts';
 
 /** What a trial needs: `workerData` of its thread. */
 export interface TrialBoot {
   /** The setting `plugins`. */
   readonly setting: readonly string[];
   readonly baseDirectory: string;
+  /** The setting `plugins_integrity`. */
+  readonly pins: PluginPins;
   /** Several nodes may share the store. */
   readonly sharedStore: boolean;
   /** Rows of the entity `plugins` that the new code must accept. */

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import type { Plugin } from '../../../plugin-sdk/define-plugin.ts';
 import type { Row } from '../../entities/entity.ts';
 import { capabilityUses } from '../capability-use.ts';
@@ -5,20 +6,24 @@ import { createPluginCatalog } from '../catalog.ts';
 import { recordCode } from '../code/code-hooks.ts';
 import type { PluginCode } from '../code/plugin-code.ts';
 import { cleanError } from '../code/version-url.ts';
+import { checkPin, checkRecorded } from '../integrity/check-pins.ts';
 import { loadPlugins } from '../load-plugins.ts';
 import { loadProblem } from '../load-problem.ts';
 import { ownEntries } from '../own-entries.ts';
 import { originOf } from '../plugin-origin.ts';
+import { resolveEntry } from '../resolve-entry.ts';
 import type { TrialBoot, TrialResult, TriedPlugin } from './trial.ts';
 
 /** Loads the plugins of users and everything that they may load later, except what `setup` does. Rejects with what is wrong. */
-export async function tryPlugins({ setting, baseDirectory, sharedStore, rows }: TrialBoot): Promise<TrialResult> {
+export async function tryPlugins(boot: TrialBoot): Promise<TrialResult> {
+  const { setting, baseDirectory, sharedStore, rows, pins } = boot;
   const finish = recordCode();
-  const plugins = await loadPlugins(ownEntries(setting), baseDirectory);
+  const plugins = await loadPlugins(ownEntries(setting), baseDirectory, { pins });
   const loaded = new Map<string, Omit<TriedPlugin, 'code' | 'uses'>>();
   for (const plugin of plugins.values()) loaded.set(plugin.name, await loadParts(plugin));
   if (rows.length > 0) await checkRows(plugins, rows, sharedStore);
   const codes = new Map<string, PluginCode>(finish().map((code) => [code.file, code]));
+  checkPinned(boot, codes);
   return {
     ok: true,
     plugins: [...plugins.values()].map((plugin): TriedPlugin => {
@@ -28,6 +33,16 @@ export async function tryPlugins({ setting, baseDirectory, sharedStore, rows }: 
       return { ...parts, code, uses: capabilityUses(code) };
     }),
   };
+}
+
+/** The code that all threads will run is what was hashed. */
+function checkPinned({ baseDirectory, pins }: TrialBoot, codes: ReadonlyMap<string, PluginCode>): void {
+  for (const entry of pins.keys()) {
+    const file = realpathSync(resolveEntry(entry, baseDirectory));
+    const digest = checkPin(entry, file, baseDirectory, pins);
+    const code = codes.get(file);
+    if (digest !== null && code !== undefined) checkRecorded(entry, code, digest);
+  }
 }
 
 async function loadParts(plugin: Plugin): Promise<Omit<TriedPlugin, 'code' | 'uses'>> {

@@ -1,5 +1,13 @@
 import { boolean, list, oneOf, string } from '../kinds/kinds.ts';
-import { accessLogTarget, bearerToken, logTarget, pluginNames, uuid, workers } from '../kinds/special-kinds.ts';
+import {
+  accessLogTarget,
+  bearerToken,
+  logTarget,
+  pluginNames,
+  pluginPins,
+  uuid,
+  workers,
+} from '../kinds/special-kinds.ts';
 import { kong, own } from './definition.ts';
 
 export const logLevels = ['debug', 'info', 'notice', 'warn', 'error', 'crit', 'alert', 'emerg'] as const;
@@ -19,7 +27,12 @@ export const general = {
   plugins: kong(
     pluginNames,
     'bundled',
-    'Plugins that can be used: `bundled` (all that come with the gateway), names, paths and npm packages; `off` for none.',
+    'Plugins that can be used: `bundled` (all that come with the gateway), names, paths and npm packages; `off` for none. A relative path starts at the folder of the file that sets it, or at the current directory.',
+  ),
+  plugins_integrity: own(
+    pluginPins,
+    '',
+    'Hashes of the files of plugins, by their entries in `plugins`: `./my-policy=sha512-...`. A node with other files does not start. `sluicegate plugin integrity` prints them (docs/plugin-trust.md).',
   ),
   untrusted_lua: kong(
     oneOf(['off', 'sandbox', 'on']),

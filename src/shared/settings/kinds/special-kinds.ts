@@ -162,6 +162,25 @@ export const pluginNames: Kind<readonly string[]> = {
   show: (value) => value,
 };
 
+/** `./my-policy=sha512-...`: what the files of a plugin must be. */
+export const pluginPins: Kind<ReadonlyMap<string, string>> = {
+  label: 'list of `<entry of plugins>=sha512-<base64>`',
+  parse(name, text) {
+    const pins = new Map<string, string>();
+    for (const pin of splitList(text)) {
+      const [, entry = '', hash = ''] = /^(.+)=(sha512-[A-Za-z0-9+/]{86}==)$/.exec(pin) ?? [];
+      if (entry === '')
+        throw new SettingsError(
+          `${name} has an invalid value: '${pin}' is not of the form <entry of plugins>=sha512-<base64>`,
+        );
+      if (pins.has(entry)) throw new SettingsError(`${name} has '${entry}' twice`);
+      pins.set(entry, hash);
+    }
+    return pins;
+  },
+  show: (_value, text) => splitList(text),
+};
+
 export const uuid: Kind<string | null> = {
   label: 'UUID',
   parse(name, text) {

@@ -117,6 +117,8 @@ export function buildSettings(values: Values, shown: Settings['public'], cwd: st
     requestDebugToken: values.request_debug_token,
     errorDefaultType: values.error_default_type,
     plugins: values.plugins,
+    pluginFolder: null,
+    pluginPins: values.plugins_integrity,
     untrustedFunctions: values.untrusted_lua,
     nodeId: values.node_id,
     dns: dnsSettings(values),

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { publicSettings } from '../public.ts';
 import { resolveReference } from '../reference.ts';
 import type { SettingName, Values } from '../schema.ts';
@@ -71,7 +72,8 @@ export function loadSettings(sources: SettingSources = {}): LoadedSettings {
   if (values['role'] === 'data_plane' && effective('database', layers) === null) values['database'] = 'off';
   const shown = publicSettings(values, texts);
   if (effective('admin_gui_listen', layers) === null) makeOptional(values as Values);
-  const settings = buildSettings(values as Values, shown, cwd);
+  const pluginFolder = file !== null && setByFile('plugins', layers) ? dirname(file) : null;
+  const settings = { ...buildSettings(values as Values, shown, cwd), pluginFolder };
   warnings.push(...settingsWarnings(settings));
   return { settings, warnings, file };
 }
@@ -87,6 +89,11 @@ function makeOptional(values: Values): void {
 
 function effective(name: SettingName, layers: readonly Layer[]): Written | null {
   return layers.findLast((layer) => layer.has(name))?.get(name) ?? null;
+}
+
+function setByFile(name: SettingName, layers: readonly Layer[]): boolean {
+  const written = layers[0]?.get(name);
+  return written !== undefined && effective(name, layers) === written;
 }
 
 function severalInvalid(errors: readonly SettingsError[]): SettingsError {
