@@ -1,6 +1,6 @@
 import { outageReporter } from 'sluicegate/plugin-kit/logging';
 import { fractionOf } from 'sluicegate/plugin-kit/runtime';
-import { type AccessContext, definePlugin, type EntityRow, refuse } from 'sluicegate/plugin-sdk';
+import { type AccessContext, definePlugin, EntityAccessError, type EntityRow, refuse } from 'sluicegate/plugin-sdk';
 
 /** Tells the backend which flags are on for a client, and can hide a route behind one. Flags are rows of `/feature-flags`. */
 export default definePlugin({
@@ -37,6 +37,7 @@ export default definePlugin({
           const rows = await Promise.all(names.map((name) => tools.entities.find('feature_flags', 'name', name)));
           on = names.filter((_, at) => isOn(rows[at] ?? null, context));
         } catch (error) {
+          if (!(error instanceof EntityAccessError)) throw error;
           storeFailed(error);
         }
         if (gate !== null && !on.includes(gate)) return refuse(404, 'Not found');

@@ -43,8 +43,8 @@ export default definePlugin({
         const mark = markOf(context);
         context.set(markKey, mark);
         context.response.setHeader('X-Watermark', mark);
-        // It belongs to one client: shared caches must not keep it, and its bytes are no longer those of the validator.
-        context.response.setHeader('Cache-Control', 'private');
+        // It belongs to one request: no cache may keep it, and its bytes are no longer those of the validator.
+        context.response.setHeader('Cache-Control', 'private, no-store');
         if (!isPage(context)) return;
         for (const name of ['ETag', 'Digest', 'Content-Digest', 'Accept-Ranges']) context.response.removeHeader(name);
       },

@@ -24,7 +24,9 @@ export default definePlugin({
     return {
       async access(context) {
         const { request, upstream } = context;
-        const timestamp = request.header(config.timestamp_header);
+        const [timestamp = null, ...others] = request.headerValues(config.timestamp_header);
+        // The backend could read another one than was signed.
+        if (others.length > 0) return refuse(401, 'There are several timestamps');
         const problem = timestampProblem(timestamp, tolerance);
         if (problem !== null) return refuse(401, `The timestamp is ${problem}`);
         const sent = request.headerValues(config.signature_header);

@@ -45,6 +45,7 @@ test('everything else is refused', async () => {
     { ...good, headers: { 'X-Timestamp': timestamp } },
     { ...good, headers: { 'X-Timestamp': timestamp, 'X-Signature': signature.slice(7) } },
     { ...good, headers: { 'X-Timestamp': timestamp, 'X-Signature': [signature, signature] } },
+    { ...good, headers: { 'X-Timestamp': [timestamp, '1'], 'X-Signature': signature } },
     { ...good, headers: { 'X-Timestamp': String(Number(timestamp) - 1), 'X-Signature': signature } },
     webhook('{}', { secret: 'another secret' }),
     webhook('{}', { age: 301 }),

@@ -135,3 +135,11 @@ test('keys that clients choose use up no more than the zone', async () => {
   for (let at = 0; at < 5000; at++) await first.get('x'.repeat(at), async () => null, '10.0.0.1');
   assert.deepEqual(await first.get('a', async () => ({ n: 1 })), { n: 1 });
 });
+
+test('a worker that never ends its load delays the others, and does not stop them', async () => {
+  const { first, second } = twoWorkers({ timeout: 20, errorTtl: 0 });
+  const stuck = assert.rejects(async () => first.get('a', () => new Promise(() => undefined)), { reason: 'timeout' });
+  assert.deepEqual(await second.get('a', async () => ({ n: 1 })), { n: 1 });
+  await stuck;
+  assert.deepEqual(first.get('a', never), { n: 1 });
+});

@@ -49,7 +49,7 @@ export interface SharedCache<T> {
    *
    * The load is not for one client: call backends with `detached: true`, or it ends with the first client that disconnects.
    *
-   * Rejects with a `CacheLoadFailed`. While an old value may still be used (`staleTtl`), the result is that value.
+   * Rejects with a `CacheLoadFailed`, after three times `timeout` at most: for its turn, for another worker, for its own load. While an old value may still be used (`staleTtl`), the result is that value.
    *
    * @param key Of any length and content. Only its digest is stored, so it may be a secret.
    * @param client IP address of the client that chose the key. Loads of clients are scheduled fairly: pass it wherever clients
