@@ -40,7 +40,12 @@ export type AttemptResult =
   | 'bad-answer'
   | 'stopped';
 
-/** The end of one attempt at a backend. */
+/**
+ * The end of one attempt at a backend.
+ *
+ * @example
+ * next: ({ attempt, sent, method, status }) => (attempt < 3 && status >= 502 && (!sent || method === 'GET') ? 100 : null),
+ */
 export interface AttemptOutcome {
   readonly result: AttemptResult;
   /** Of the response. After a failure, what the client would receive: 502 or 504; 0 for `stopped`. */

@@ -42,7 +42,12 @@ export interface BaseContext {
    */
   get<T>(key: ContextKey<T>): T | undefined;
   set<T>(key: ContextKey<T>, value: T): void;
-  /** Adds a field to the log record of this request; the last value of a field counts. */
+  /**
+   * Adds a field to the log record of this request; the last value of a field counts.
+   *
+   * @example
+   * context.log('tenant', tenant.id);
+   */
   log(field: string, value: unknown): void;
   /** The recorded spans; null: the request is not recorded (`needs.trace`). */
   readonly trace: Trace | null;
@@ -99,6 +104,9 @@ export interface AccessContext extends BaseContext {
    * credential is the anonymous one; null for both clears them.
    *
    * @param details Default: none are known.
+   *
+   * @example
+   * context.authenticate(consumer, credentialView('keyauth_credentials', row, row.id));
    */
   authenticate(
     consumer: ConsumerView | null,
@@ -126,6 +134,9 @@ export interface AccessContext extends BaseContext {
    * Sets the maximum size of the request body, in bytes; the lowest of several limits applies. False: the body is already
    * known to be larger, so refuse the request. A body of undeclared length (chunked) is measured while it streams: beyond
    * the limit the client receives 413 `Request size limit exceeded`, and the rest is not forwarded.
+   *
+   * @example
+   * if (!context.limitBody(1_000_000)) return refuse(413, 'Request size limit exceeded');
    */
   limitBody(bytes: number): boolean;
   /**
@@ -139,12 +150,18 @@ export interface AccessContext extends BaseContext {
    * `body()` without its content coding (gzip, deflate, br, zstd). From then on the backend receives it decoded, too, without
    * `Content-Encoding`. An unknown coding is answered with 415, a broken one with 400, and a body that is too large once
    * decoded with 413: the promise then rejects, and the plugin need not catch it.
+   *
+   * @example
+   * const document = parseJson(await context.decodedBody()); // with needs.requestBody
    */
   decodedBody(): Promise<Uint8Array>;
   /**
    * Sends a separate request to a backend, with balancing, health checks, retries and TLS as usual. No plugins run for it.
    *
    * @throws CallFailed (rejects) if there is no response. Any status is a response.
+   *
+   * @example
+   * const { status } = await context.call({ to: { service: 'users' }, path: '/me', timeout: 500, maxBytes: 4096 });
    */
   call(call: BackendCall): Promise<BackendAnswer>;
 }

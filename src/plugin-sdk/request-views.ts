@@ -79,7 +79,12 @@ export interface IdentityDetails {
   readonly claims: Readonly<Record<string, unknown>> | null;
 }
 
-/** The client, and who it is once a plugin has authenticated it. */
+/**
+ * The client, and who it is once a plugin has authenticated it.
+ *
+ * @example
+ * const key = client.consumer?.id ?? client.credential?.id ?? client.ip; // whose request it is, for a limit
+ */
 export interface ClientView {
   /** Address of the client, after `trusted_ips` and `real_ip_header`. */
   readonly ip: string;
@@ -115,7 +120,12 @@ export interface ServiceView {
   readonly tags: readonly string[];
 }
 
-/** The client's connection to the gateway. */
+/**
+ * The client's connection to the gateway.
+ *
+ * @example
+ * if (connection.tls === null && request.scheme === 'http') return refuse(403, 'Use HTTPS');
+ */
 export interface ConnectionView {
   /** Address of the gateway that the client connected to. */
   readonly localIp: string;
@@ -153,7 +163,12 @@ export interface HandshakeView {
   readonly clientIp: string;
 }
 
-/** What the gateway measured of a finished request. To read it costs nothing. Times are milliseconds, with fractions. */
+/**
+ * What the gateway measured of a finished request. To read it costs nothing. Times are milliseconds, with fractions.
+ *
+ * @example
+ * if (measures.total > 1000) slow({ backend: measures.upstream, gateway: measures.gateway, tries: measures.tries });
+ */
 export interface RequestMeasures {
   /** Since the epoch. */
   readonly startedAt: number;

@@ -18,6 +18,10 @@ export interface ResponseHeadView {
 /**
  * Changes to the head of the response. A name or value with a control character throws an Error, and so does setting a header
  * that frames the message (`framingHeaders`).
+ *
+ * @example
+ * response.setHeader('Cache-Control', 'no-store');
+ * response.addHeader('Set-Cookie', setCookie('seen', '1', attributes, 3600));
  */
 export interface ResponseHeadEdit extends ResponseHeadView {
   /** @throws Error for a status outside of 200 to 599. */

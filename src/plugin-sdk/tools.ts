@@ -31,7 +31,12 @@ export interface PluginNode {
  */
 export type UntrustedFunctions = 'off' | 'sandbox' | 'on';
 
-/** Settings of the node that plugins apply. */
+/**
+ * Settings of the node that plugins apply.
+ *
+ * @example
+ * const redis = openRedis(redisOptions(config.redis, tools.settings)); // trusts the authorities of the node
+ */
 export interface PluginSettings {
   readonly untrustedFunctions: UntrustedFunctions;
   /** True: keys of credentials are stored as hashes. */
@@ -54,7 +59,15 @@ export interface ConfiguredInstance<C = unknown> {
   readonly config: C;
 }
 
-/** What the gateway passes to `setup`. It is valid until `dispose`, also outside of phases. */
+/**
+ * What the gateway passes to `setup`. It is valid until `dispose`, also outside of phases.
+ *
+ * @example
+ * setup(config, tools) {
+ *   const store = sharedStore(tools.zone('answers'), { worker: tools.node.worker }); // once, not per request
+ *   return { access: ({ request }) => (store.version(request.path) === 0 ? tools.count('unknown') : undefined) };
+ * }
+ */
 export interface PluginTools {
   readonly log: PluginLogger;
   /** UUID of the configured row; it stays the same when the configuration changes. */

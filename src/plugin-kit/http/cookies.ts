@@ -11,7 +11,12 @@ export interface CookieAttributes {
   readonly secure: boolean;
 }
 
-/** Values of all cookies of this name, in order, without quotes around them (RFC 6265). */
+/**
+ * Values of all cookies of this name, in order, without quotes around them (RFC 6265).
+ *
+ * @example
+ * const [session] = cookieValues(context.request, 'session');
+ */
 export function cookieValues(request: RequestView, name: string): readonly string[] {
   const values: string[] = [];
   for (const line of request.headerValues('cookie')) {
@@ -25,7 +30,13 @@ export function cookieValues(request: RequestView, name: string): readonly strin
   return values;
 }
 
-/** A value for `Set-Cookie`. `value` must consist of cookie characters. `maxAge`: seconds; null: until the browser is closed. */
+/**
+ * A value for `Set-Cookie`. `value` must consist of cookie characters. `maxAge`: seconds; null: until the browser is closed.
+ *
+ * @example
+ * const attributes = { path: '/', domain: null, sameSite: 'Lax', httpOnly: true, secure: true } as const;
+ * response.addHeader('Set-Cookie', setCookie('variant', 'b', attributes, 86_400));
+ */
 export function setCookie(name: string, value: string, attributes: CookieAttributes, maxAge: number | null): string {
   const { path, domain, sameSite, httpOnly, secure } = attributes;
   let line = `${name}=${value}; Path=${path}`;

@@ -16,7 +16,12 @@ export interface MediaType {
 
 const shape = /^[ \t]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+\/[!#$%&'*+\-.^_`|~0-9A-Za-z]+)[ \t]*(;.*)?$/;
 
-/** Parses a `Content-Type`; null: it is absent, or not exactly one media type. */
+/**
+ * Parses a `Content-Type`; null: it is absent, or not exactly one media type.
+ *
+ * @example
+ * if (mediaType(response.header('content-type'))?.isJson !== true) return undefined;
+ */
 export function mediaType(contentType: string | null): MediaType | null {
   const found = contentType === null ? null : shape.exec(contentType);
   if (found === null) return null;

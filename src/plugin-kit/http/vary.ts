@@ -3,6 +3,9 @@ import type { ResponseHeadEdit } from '../../plugin-sdk/response-views.ts';
 /**
  * Adds the name of a request header to the `Vary` of the response (RFC 9110 12.5.5), if it is not there yet. Caches then store a
  * response per value of that header.
+ *
+ * @example
+ * addVary(context.response, 'Accept-Language');
  */
 export function addVary(response: ResponseHeadEdit, name: string): void {
   const values = response.headerValues('vary');

@@ -30,6 +30,11 @@ const defaultDepth = 512;
 /**
  * A JSON body (RFC 8259: UTF-8, a byte order mark is skipped). Numbers that a double would change are kept as `JsonNumber`.
  * Of a repeated name the last one counts. Throws a `BodySyntaxError` with the position of the first error.
+ *
+ * @example
+ * const value = parseJson(response.body());
+ * if (isJsonObject(value)) setMember(value, 'seen', true);
+ * response.setBody(Buffer.from(jsonText(value)));
  */
 export function parseJson(body: Uint8Array | string, { maxDepth = defaultDepth }: JsonOptions = {}): JsonValue {
   const text = typeof body === 'string' ? body : textOf(body);

@@ -29,6 +29,9 @@ export interface FetchedDocument {
 /**
  * Sends a request to another server and returns the response, within a time and a size. Redirects are not followed. Rejects with
  * an `Error` of one line that has the server, and never what was sent.
+ *
+ * @example
+ * const { status, body } = await fetchDocument(config.url, { timeout: 2000, maxBytes: 65_536 });
  */
 export function fetchDocument(url: string, options: FetchOptions): Promise<FetchedDocument> {
   const target = new URL(url);
