@@ -1,6 +1,7 @@
 import type { Gateway } from '../../gateway.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
 import { isLoopback } from '../../shared/util/net/loopback.ts';
+import { version } from '../../version.ts';
 import { startedMessage } from '../commands/started-message.ts';
 import type { DevelopedPlugin } from './find-plugins.ts';
 import type { CodeWatcher } from './watch/code-watcher.ts';
@@ -21,7 +22,7 @@ export function startedLines(options: StartedOptions): readonly string[] {
   const [proxy = ''] = /https?:\/\/\S+/.exec(listeners[0] ?? '') ?? [];
   const names = gateway.development?.plugins().map(({ name }) => name) ?? [];
   return [
-    'Sluicegate in development mode: errors show source code, and nothing is kept',
+    `Sluicegate ${version} in development mode`,
     ...listeners,
     `  plugins    ${names.length === 0 ? 'bundled' : `${names.join(', ')}${example ? ', on every request' : ''}`}`,
     ...(example ? ['  backend    answers with what it has received'] : []),
