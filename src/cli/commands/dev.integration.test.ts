@@ -181,6 +181,42 @@ test('a proxy that is not on loopback shows no source', async (t) => {
   assert.ok(!second.body.includes('export const'));
 });
 
+test('a request to a public host name shows no source, as DNS rebinding could lead it here', async (t) => {
+  const files = { ...wordPlugin('first'), 'handler.ts': wordHandler('first', "throw new Error('secret place');") };
+  const dev = startDev(t, files);
+  await dev.started();
+  const body = async (host: string): Promise<string> => (await fetchPath(dev.proxy(), { Host: host })).body;
+  assert.ok(!(await body('shop.evil.net')).includes('secret place'));
+  assert.match(await body('api.localhost:8000'), /secret place/);
+});
+
+test('with --config, code and file that change together are both used', async (t) => {
+  const kong = (config: string): string => `_format_version: "3.0"
+plugins:
+- { name: my-policy, config: ${config} }
+services:
+- { name: none, url: "http://127.0.0.1:9", routes: [{ name: all, paths: ["/"] }] }
+`;
+  const files = wordPlugin('first');
+  const dev = startDev(t, { ...files, 'kong.yaml': kong('{ suffix: "?" }') }, { args: ['--config', 'kong.yaml'] });
+  await dev.started();
+  await untilAnswer(dev.proxy(), ({ headers }) => headers['word'] === 'first?');
+  dev.write('schema.ts', (files['schema.ts'] ?? '').replaceAll('suffix', 'ending').replace("default: '!', ", ''));
+  dev.write('handler.ts', wordHandler('second').replace('config.suffix', 'config.ending'));
+  await dev.printed('starting again');
+  dev.write('kong.yaml', kong('{ ending: "-" }'));
+  await until(async () => {
+    // The gateway is between two starts, perhaps.
+    const found = await fetchPath(lastProxy(dev.output())).catch(() => null);
+    return found?.headers['word'] === 'second-';
+  });
+});
+
+/** Of the newest start. */
+function lastProxy(output: string): string {
+  return [...output.matchAll(/^ {2}proxy +(http:\/\/\S+)/gm)].at(-1)?.[1] ?? '';
+}
+
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   test(`${signal} ends it at once, with requests in flight, and leaves nothing behind`, async (t) => {
     const slow = wordHandler('first', 'await new Promise(() => {});').replace('access(', 'async access(');
