@@ -222,18 +222,16 @@ function retire(entry: Entry): void {
  */
 function brokenInstance(id: string, name: string, host: PluginHost, failure: unknown): PluginInstance {
   const { development } = host;
-  const refusal = ({ request }: AccessContext): Reply => {
+  const shown = ({ request }: AccessContext): Reply | undefined => {
     const asker = { accept: request.header('accept'), host: request.host };
-    return (
-      development?.failed({ plugin: name, title: 'failed in setup' }, failure, asker) ??
-      refuse(500, 'An unexpected error occurred')
-    );
+    return development?.failed({ plugin: name, title: 'failed in setup' }, failure, asker);
   };
+  const refused = (): Reply => refuse(500, 'An unexpected error occurred');
   return {
     id,
     name,
     priority: Number.MAX_SAFE_INTEGER,
-    phases: { access: refusal, accept: () => false },
+    phases: { access: development === undefined ? refused : shown, accept: () => false },
     needs: {},
     log: host.log,
     meter: host.meter?.(name) ?? privateMeter(),

@@ -1,4 +1,4 @@
-import { isAbsolute, relative } from 'node:path';
+import { isAbsolute, relative, sep } from 'node:path';
 import { withoutVersions } from '../plugin-loader/code/version-url.ts';
 import { errorPlace, type SourcePlace, sourceExcerpt } from '../plugin-loader/error-place.ts';
 
@@ -38,7 +38,7 @@ export function problemAt(
   return {
     plugin,
     title,
-    message: withoutVersions(message.slice(0, maxMessage)),
+    message: withoutVersions(message.slice(0, maxMessage)).replaceAll(root + sep, ''),
     place: place === null ? null : `${shownPath(place.file, root)}:${place.line}:${place.column}`,
     excerpt: place === null ? null : sourceExcerpt(place),
   };
