@@ -100,6 +100,24 @@ test('an exception in a phase is shown with the source line, escaped once', asyn
   assert.equal((JSON.parse(json.body) as { place: string }).place, 'handler.ts:7:13');
 });
 
+test('an exception in setup is shown, at the start and after a save', async (t) => {
+  const failing = wordHandler('first').replace(
+    '  return {',
+    "  if (config.suffix === '!') throw new Error('no setup');\n  return {",
+  );
+  const dev = startDev(t, { ...wordPlugin('first'), 'handler.ts': failing });
+  await dev.started();
+  assert.match((await fetchPath(dev.proxy(), browser)).body, /failed in setup[\s\S]*no setup[\s\S]*handler\.ts:5:36/);
+  await dev.printed('no setup');
+  dev.write('handler.ts', wordHandler('second'));
+  await untilAnswer(dev.proxy(), ({ headers }) => headers['word'] === 'second!');
+  const since = dev.sinceNow();
+  dev.write('handler.ts', failing);
+  await untilAnswer(dev.proxy(), ({ status }) => status === 500);
+  await until(() => /no setup\n +handler\.ts:5:36\n/.test(since()));
+  assert.match((await fetchPath(dev.proxy(), browser)).body, /no setup[\s\S]*handler\.ts:5:36/);
+});
+
 test('a plugin that cannot be loaded at the start is shown, and the gateway starts with the save that mends it', async (t) => {
   const dev = startDev(t, { ...wordPlugin('first'), 'handler.ts': 'export const x = ;\n' });
   await dev.printed(/handler\.ts:1:18[\s\S]*waiting for a save/);
