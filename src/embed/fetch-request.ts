@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
+import { serveOutside } from '../data/embedded/outside-exchange.ts';
 import type { OutsideAnswer, OutsideAnswerHead, OutsideClient } from '../data/embedded/outside-request.ts';
 import type { DataPlane } from '../data/request/data-plane.ts';
 import { plainIp } from '../shared/util/net/plain-ip.ts';
 import type { FetchClient } from './gateway.ts';
 import { headText, pairsOf } from './request-head.ts';
 
-type Serving = ReturnType<DataPlane['serve']>;
+type Serving = ReturnType<typeof serveOutside>;
 
 /** Bytes of an answer that wait for its reader before the backend is paused. */
 const highWaterMark = 64 * 1024;
@@ -28,7 +29,7 @@ export function fetchThrough(plane: DataPlane, request: Request, client: FetchCl
     pairs,
     unframed ? 'Transfer-Encoding: chunked\r\n' : '',
   );
-  const serving = plane.serve({ head, client: outsideClient(url, client) }, answer);
+  const serving = serveOutside(plane, { head, client: outsideClient(url, client) }, answer);
   answer.served(serving);
   return answer.response;
 }

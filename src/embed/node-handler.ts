@@ -2,20 +2,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import { serveOutside } from '../data/embedded/outside-exchange.ts';
 import type { OutsideAnswer, OutsideAnswerHead, OutsideClient } from '../data/embedded/outside-request.ts';
 import type { DataPlane } from '../data/request/data-plane.ts';
 import { plainIp } from '../shared/util/net/plain-ip.ts';
 import type { NodeHandler } from './gateway.ts';
 import { headText, pairsOf } from './request-head.ts';
 
-type Serving = ReturnType<DataPlane['serve']>;
+type Serving = ReturnType<typeof serveOutside>;
 
 /** What `gateway.handler` is. */
 export function nodeHandler(plane: DataPlane): NodeHandler {
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const answer = new NodeAnswer(request, response);
     const head = headText(request.method ?? 'GET', request.url ?? '/', request.rawHeaders, unframedBody(request));
-    answer.served(plane.serve({ head, client: clientOf(request.socket) }, answer));
+    answer.served(serveOutside(plane, { head, client: clientOf(request.socket) }, answer));
   };
   const upgrade = (request: IncomingMessage, socket: Duplex, first: Uint8Array): void => {
     // One request: what the client sends after its answer is not for the application any more.

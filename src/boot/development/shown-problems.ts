@@ -1,6 +1,6 @@
 import type { CodeProblem } from '../../shared/development/code-problem.ts';
 import type { DevelopmentBoot } from '../../shared/development/development-boot.ts';
-import type { LogReceiver } from '../../shared/logs/received-log.ts';
+import type { LogReceiver } from '../../shared/logs/log-receiver.ts';
 
 /** What `sluicegate dev` gives a node. */
 export interface DevelopmentOptions {

@@ -29,7 +29,7 @@ export async function waitUntilLoadable(options: FirstLoadOptions): Promise<bool
   try {
     for (;;) {
       const result = await runTrial(
-        { setting: settings.plugins, baseDirectory: root, sharedStore: false, rows: [] },
+        { setting: settings.plugins, pins: settings.pluginPins, baseDirectory: root, sharedStore: false, rows: [] },
         { compileCache: null, startThread: (start) => start() },
       );
       if (result.ok) return true;

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { NodeDevelopment } from '../../boot/development/node-development.ts';
 import type { ReloadOutcome } from '../../control/plugin-reload/reload-outcome.ts';
 import { type CodeProblem, shownPath } from '../../shared/development/code-problem.ts';
-import type { LogReceiver } from '../../shared/logs/received-log.ts';
+import type { LogReceiver } from '../../shared/logs/log-receiver.ts';
 import { concerned, loadProblemOf } from './code-problems.ts';
 import type { EchoBackend } from './echo-backend.ts';
 import { configFile, configProblems, type ExamplePlugin, exampleConfig } from './example-config.ts';

@@ -8,10 +8,22 @@ import type { RequestBodySink } from '../http1/body-sink.ts';
 import { parseRequestHead } from '../http1/parse-request.ts';
 import type { ParsedRequest } from '../http1/parsed-request.ts';
 import { BodyWatch } from '../http2/body-watch.ts';
+import type { DataPlane } from '../request/data-plane.ts';
 import type { ClientConnection } from '../request/downstream.ts';
 import type { DownstreamHost } from '../request/downstream-host.ts';
 import { type Downstream, type DownstreamPeer, Exchange } from '../request/exchange.ts';
-import type { OutsideAnswer } from './outside-request.ts';
+import type { OutsideAnswer, OutsideRequest } from './outside-request.ts';
+
+/** Carries a request that another server in this thread has received. */
+export function serveOutside(
+  plane: Pick<DataPlane, 'attach'>,
+  { head, client }: OutsideRequest,
+  answer: OutsideAnswer,
+): OutsideExchange {
+  const exchange = plane.attach(client, (peer, host) => new OutsideExchange(peer, answer, host));
+  exchange.begin(head);
+  return exchange;
+}
 
 /** The client's side of a request that another server in this thread has received: no socket of the gateway, and no bytes to frame. */
 export class OutsideExchange implements Downstream, ClientConnection {

@@ -22,13 +22,7 @@ import { Attempts } from '../attempt/attempts.ts';
 import { FailureLog } from '../attempt/failure-log.ts';
 import { PassiveHealth } from '../balancer/passive-health.ts';
 import { BackendCalls } from '../calls/backend-calls.ts';
-import { OutsideExchange } from '../embedded/outside-exchange.ts';
-import {
-  type OutsideAnswer,
-  type OutsideClient,
-  type OutsideRequest,
-  outsidePeer,
-} from '../embedded/outside-request.ts';
+import { type OutsideClient, outsidePeer } from '../embedded/outside-request.ts';
 import { LateExplainer } from '../explain/late-explainer.ts';
 import { DownstreamConnection } from '../http1/downstream-connection.ts';
 import { type AddressBudgets, workerAddressBudgets } from '../http2/address-budgets.ts';
@@ -80,6 +74,9 @@ const streamEndTime = 1_000;
 /** Milliseconds between two attempts to end those that could not be ended yet. */
 const streamEndInterval = 50;
 
+/** Makes the client's side of requests; `host` is the data plane. */
+export type MakeClientSide<T> = (peer: DownstreamPeer, host: DownstreamHost) => T;
+
 /** One worker's proxy listeners and everything that serves them. */
 export interface DataPlane {
   readonly ports: readonly number[];
@@ -104,8 +101,8 @@ export interface DataPlane {
   change(settings: SettingsChange): void;
   /** Listens on one more address, with the certificates of these settings; resolves to its port. Rejects with one clear line. */
   open(address: ListenAddress, settings: Settings): Promise<number>;
-  /** Carries a request that another server of this thread has received. */
-  serve(request: OutsideRequest, answer: OutsideAnswer): OutsideExchange;
+  /** Adds the client's side of requests that another server of this thread receives. */
+  attach<T extends ClientConnection>(client: OutsideClient, make: MakeClientSide<T>): T;
   /** Serves one request of a connection that another server of this thread has accepted, and closes it. `bytes`: what was read of it. */
   adopt(socket: Socket, client: OutsideClient, bytes: Uint8Array): void;
   /** Ends at once. */
@@ -284,12 +281,11 @@ class WorkerDataPlane implements DataPlane, DownstreamHost {
     return { peerIp: ip, peerPort: port, trusted: this.#trusted.has(ip) };
   }
 
-  serve(request: OutsideRequest, answer: OutsideAnswer): OutsideExchange {
+  attach<T extends ClientConnection>(client: OutsideClient, make: MakeClientSide<T>): T {
     this.#counters[Counter.connectionsActive]!++;
-    const exchange = new OutsideExchange(this.#outsidePeer(request.client), answer, this);
-    this.#connections.add(exchange);
-    exchange.begin(request.head);
-    return exchange;
+    const side = make(this.#outsidePeer(client), this);
+    this.#connections.add(side);
+    return side;
   }
 
   adopt(socket: Socket, client: OutsideClient, bytes: Uint8Array): void {
