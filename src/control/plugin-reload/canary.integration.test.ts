@@ -21,7 +21,7 @@ async function underLoad(rig: ReloadRig, run: (load: Load) => Promise<void>): Pr
   return load;
 }
 
-test('reloads of code that behaves alike are live, and no request fails', async () => {
+test('reloads of code that behaves alike are live, and no request fails', async (t) => {
   await using rig = await startReloadRig(answering('0'), workers);
   const outcomes: ReloadOutcome[] = [];
   const load = await underLoad(rig, async () => {
@@ -30,6 +30,7 @@ test('reloads of code that behaves alike are live, and no request fails', async 
       outcomes.push(await rig.reload(observe));
     }
   });
+  t.diagnostic(`${outcomes.length} reloads, ${load.requests} requests`);
   assert.deepEqual(
     outcomes.filter(({ state }) => state !== 'live'),
     [],
