@@ -1,7 +1,6 @@
 import type { DataPlaneStore } from '../control/hybrid/contract.ts';
 import { LeaseDesk } from '../control/limits/lease-desk.ts';
 import { ExpiringCertificates } from '../control/overview/expiring-certificates.ts';
-import { PluginReload } from '../control/plugin-reload/plugin-reload.ts';
 import { Publisher } from '../control/publish/publisher.ts';
 import { pluginCallFields } from '../control/supervisor/plugin-call-fields.ts';
 import type { Supervisor } from '../control/supervisor/supervisor.ts';
@@ -24,6 +23,7 @@ import { type FirstConfig, loadConfig } from './config/load-config.ts';
 import { loadDataPlaneConfig } from './config/load-data-plane-config.ts';
 import { NodeMessages } from './config/node-messages.ts';
 import { type OpenedStore, openStore } from './config/open-store.ts';
+import { PluginReloads } from './config/plugin-reloads.ts';
 import { pluginUsers } from './config/plugin-users.ts';
 import { WorkerCalls } from './config/worker-calls.ts';
 import { forWorkers } from './node-core.ts';
@@ -55,7 +55,7 @@ export interface ConfiguredNode extends OpenedNode {
   readonly traffic: TrafficDesk | null;
   readonly whatIf: WhatIf | null;
   readonly calls: WorkerCalls;
-  readonly pluginReload: PluginReload;
+  readonly pluginReload: PluginReloads;
   /**
    * From then on the workers follow the changes of the config. `waiting`: a data plane without any config waits for its control plane,
    * or no longer. Rejects when there is no usable config.
@@ -176,7 +176,7 @@ export async function configureNode(node: OpenedNode): Promise<ConfiguredNode> {
     config: () => publisher.config(),
     lookup: (call) => calls.handler.handle(call),
   });
-  const pluginReload = new PluginReload({
+  const pluginReload = new PluginReloads({
     code: node.pluginCode,
     users: pluginUsers({ data, zones, background, metrics, publisher }),
     workers: supervisor,

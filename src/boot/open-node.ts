@@ -16,7 +16,7 @@ export interface OpenedNode extends NodeCore {
 export async function openNode(node: NodeCore, warnings: readonly string[]): Promise<OpenedNode> {
   const { options, supervisor, workerReports, shutdown, pluginCode } = node;
   // The workers load their code meanwhile.
-  if (pluginCode.isNeeded) await pluginCode.begin();
+  await pluginCode.begin();
   supervisor.start();
   // Imported while the workers start, not before.
   const { openNodeLogs } = await import('./observability/node-logs.ts');
@@ -26,7 +26,7 @@ export async function openNode(node: NodeCore, warnings: readonly string[]): Pro
   options.supply?.logTo(logs.node);
   workerReports.logTo(logs);
   for (const warning of warnings) logs.node.warn(warning);
-  if (pluginCode.isNeeded) announcePlugins(logs.node, pluginCode.plugins);
+  if (pluginCode.plugins.length > 0) announcePlugins(logs.node, pluginCode.plugins);
   const descriptors = new DescriptorWatch(logs.node);
   // How many an application may open is its own concern.
   if (application === null) descriptors.start(options.settings);

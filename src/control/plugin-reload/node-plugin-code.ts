@@ -1,6 +1,4 @@
-import { useCode } from '../../shared/plugin-loader/code/code-hooks.ts';
-import { isOnDisk, type PluginCode } from '../../shared/plugin-loader/code/plugin-code.ts';
-import { ownEntries } from '../../shared/plugin-loader/own-entries.ts';
+import type { PluginCode } from '../../shared/plugin-loader/code/plugin-code.ts';
 import type { PluginProblem, TriedPlugin } from '../../shared/plugin-loader/trial/trial.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
 import type { TrialOptions } from './run-trial.ts';
@@ -30,11 +28,6 @@ export class NodePluginCode {
     return this.#plugins.map(({ code }) => code);
   }
 
-  /** The setting names plugins of users. */
-  get isNeeded(): boolean {
-    return ownEntries(this.#options.settings.plugins).length > 0;
-  }
-
   /** How many versions of plugins this process has loaded. */
   get versions(): number {
     return this.#loaded.size;
@@ -46,10 +39,13 @@ export class NodePluginCode {
 
   /** Loads the code for the first time. Rejects with one line that says why it cannot be used. */
   async begin(): Promise<void> {
-    if (!this.isNeeded) return;
+    const { plugins } = this.#options.settings;
+    if (plugins.every((entry) => entry === 'bundled' || entry === 'off')) return;
+    const { ownEntries } = await import('../../shared/plugin-loader/own-entries.ts');
+    if (ownEntries(plugins).length === 0) return;
     const result = await this.read([]);
     if (!result.ok) throw new Error(problemText(result.problem));
-    this.use(result.plugins);
+    await this.use(result.plugins);
     this.adopt(result.plugins);
   }
 
@@ -65,12 +61,14 @@ export class NodePluginCode {
   }
 
   /** The files have the content that the workers run. */
-  isCurrent(): boolean {
+  async isCurrent(): Promise<boolean> {
+    const { isOnDisk } = await import('../../shared/plugin-loader/code/plugin-code.ts');
     return this.codes.every(isOnDisk);
   }
 
   /** This thread can import the code from now on. */
-  use(plugins: readonly TriedPlugin[]): void {
+  async use(plugins: readonly TriedPlugin[]): Promise<void> {
+    const { useCode } = await import('../../shared/plugin-loader/code/code-hooks.ts');
     useCode(plugins.map(({ code }) => code));
     for (const { code } of plugins) this.#loaded.add(code.version);
   }

@@ -96,7 +96,7 @@ export class PluginReload {
 
   async #run(request: ReloadRequest): Promise<Omit<ReloadOutcome, 'took'>> {
     const { code, users } = this.#options;
-    if (!code.isNeeded || code.isCurrent()) return { state: 'unchanged', plugins: [] };
+    if (code.plugins.length === 0 || (await code.isCurrent())) return { state: 'unchanged', plugins: [] };
     const result = await code.read(users.rows());
     if (!result.ok) return refused([], result.problem);
     const reason = refusal(code.plugins, result.plugins);
@@ -124,7 +124,7 @@ export class PluginReload {
   /** Loads the code in this thread. */
   async #prepare(tried: readonly TriedPlugin[]): Promise<Candidate> {
     const { code, users } = this.#options;
-    code.use(tried);
+    await code.use(tried);
     const plugins = new Map<string, Plugin>();
     for (const { name, code: version } of tried) {
       const { default: plugin } = (await importVersion(version)) as Partial<PluginModule>;
@@ -196,7 +196,7 @@ export class PluginReload {
     requests?: number,
   ): Promise<Omit<ReloadOutcome, 'took'>> {
     const { code, users, workers } = this.#options;
-    code.use(before);
+    await code.use(before);
     workers.forgive(this.#instances(before));
     await Promise.all(swapped.map((worker) => this.#restore(worker, before)));
     this.#dropZones(users.tryZones(new Map()));

@@ -1,6 +1,5 @@
 import { isPlugin, type Plugin, type PluginLoader, type PluginModule } from '../../plugin-sdk/define-plugin.ts';
 import { bundledPlugins } from '../../plugins/registry.ts';
-import { importVersion, useCode } from '../../shared/plugin-loader/code/code-hooks.ts';
 import type { PluginCode } from '../../shared/plugin-loader/code/plugin-code.ts';
 import { addPlugins, loadPlugins } from '../../shared/plugin-loader/load-plugins.ts';
 
@@ -23,7 +22,7 @@ export class PluginRegistry {
     codes: readonly PluginCode[] = [],
     more: readonly Plugin[] = [],
   ): Promise<PluginRegistry> {
-    useCode(codes);
+    if (codes.length > 0) (await import('../../shared/plugin-loader/code/code-hooks.ts')).useCode(codes);
     const own = setting.filter((entry) => entry !== 'bundled' && !bundledPlugins.has(entry));
     const enabled = setting.includes('bundled')
       ? bundledPlugins
@@ -53,6 +52,7 @@ export class PluginRegistry {
 
   /** Loads this code of plugins next to what is in use. Rejects when it cannot be loaded. */
   async loadCode(codes: readonly PluginCode[]): Promise<readonly Plugin[]> {
+    const { importVersion, useCode } = await import('../../shared/plugin-loader/code/code-hooks.ts');
     useCode(codes);
     return Promise.all(
       codes.map(async (code) => {

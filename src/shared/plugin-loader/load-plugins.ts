@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { isPlugin, type Plugin, type PluginModule } from '../../plugin-sdk/define-plugin.ts';
 import { bundledDefinitions } from '../../plugins/definitions.ts';
-import { importPlugin } from './code/code-hooks.ts';
 import { deferPlugin } from './deferred-plugin.ts';
 import { checkPin, checkPinNames, type PluginPins } from './integrity/check-pins.ts';
 import { rememberOrigin } from './plugin-origin.ts';
@@ -82,6 +81,7 @@ async function importFrom(entry: string, baseDirectory: string, pins: PluginPins
   resolveContractImports();
   const file = fileOf(entry, baseDirectory);
   checkPin(entry, file, baseDirectory, pins);
+  const { importPlugin } = await import('./code/code-hooks.ts');
   try {
     return { module: (await importPlugin(file)) as Partial<PluginModule>, file };
   } catch (error) {
