@@ -3,10 +3,14 @@ import type { FromWorker, SnapshotFailure } from '../../shared/messages/messages
 import type { PluginCodeFailure, PluginCodeMessage } from '../../shared/messages/plugin-code.ts';
 import { cleanError } from '../../shared/plugin-loader/code/version-url.ts';
 import { errorPlace } from '../../shared/plugin-loader/error-place.ts';
+import { awaitWithTimeout } from '../../shared/util/time/await-with-timeout.ts';
 import type { PluginRegistry } from '../plugin-runner/plugin-registry.ts';
 import { SetupFailure } from '../snapshot/plugin-set.ts';
 import type { LiveSnapshot } from '../snapshot/snapshot.ts';
 import type { WorkerPluginHost } from './plugin-host.ts';
+
+/** Milliseconds for the code to load, which it did in its trial. The swaps that follow wait for it. */
+const loadTimeout = 8000;
 
 export interface PluginCodeSwapsOptions {
   readonly registry: PluginRegistry;
@@ -72,7 +76,9 @@ export class PluginCodeSwaps {
     const { registry, snapshot, settled } = this.#options;
     let undo: () => void = () => {};
     try {
-      const next = await registry.loadCode(codes);
+      const loading = registry.loadCode(codes);
+      if (!(await awaitWithTimeout(loading, loadTimeout))) throw new Error('the code did not finish loading');
+      const next = await loading;
       await settled();
       const before = next.flatMap(({ name }) => registry.plugins.get(name) ?? []);
       undo = registry.replace(next);
