@@ -4,6 +4,7 @@ import { integer } from '../shared/schema/fields.ts';
 import { record } from '../shared/schema/record.ts';
 import { contextKey } from './contexts.ts';
 import { definePlugin, httpProtocols, isPlugin, type PluginDescription, type PluginProtocol } from './define-plugin.ts';
+import type { PluginTools } from './tools.ts';
 
 const description: PluginDescription<unknown> = {
   name: 'sample',
@@ -134,6 +135,27 @@ for (const [what, change, message] of bad) {
     );
   });
 }
+
+test('a value that is no field is named when the schema is read', async () => {
+  const fields = { greeting: 'Hello' } as unknown as Record<string, never>;
+  await assert.rejects(definePlugin({ name: 'wrong', config: () => fields, setup: () => ({}) }).loadSchema(), {
+    name: 'TypeError',
+    message: "plugin 'wrong': config.greeting is not a field: make it with string(), integer() and the like",
+  });
+});
+
+test('a phase with a misspelt name is an error, not a policy that never runs', () => {
+  const tools = {} as PluginTools;
+  const misspelt = definePlugin({ name: 'wrong', setup: () => ({ log() {}, acess() {} }) });
+  assert.throws(() => misspelt.setup({}, tools), {
+    name: 'TypeError',
+    message: "plugin 'wrong': setup returned 'acess', which is not a phase (did you mean access?)",
+  });
+  const nothing = definePlugin({ name: 'wrong', setup: () => undefined as unknown as object });
+  assert.throws(() => nothing.setup({}, tools), {
+    message: "plugin 'wrong': setup must return an object with the phases",
+  });
+});
 
 test('two context keys of one name are different places', () => {
   assert.notEqual(contextKey('a').symbol, contextKey('a').symbol);

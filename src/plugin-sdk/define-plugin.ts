@@ -7,6 +7,7 @@ import type { PluginBackgroundModule } from './background.ts';
 import type { PluginCapability } from './capabilities.ts';
 import { descriptionProblem } from './description-problem.ts';
 import type { PluginMetricsModule } from './metrics.ts';
+import { phasesProblem } from './phase-names.ts';
 import type { PluginPhases } from './phases.ts';
 import { budgetProblem, type TimeBudget } from './time-budget.ts';
 import type { PluginTools, UntrustedFunctions } from './tools.ts';
@@ -277,7 +278,12 @@ export function definePlugin<C = Readonly<Record<string, never>>>(description: P
     hasBackground: description.background !== undefined,
     loadBackground: async () => (await description.background?.())?.background ?? null,
     loadMetrics: async () => (await description.metrics?.())?.metrics ?? null,
-    setup: (config, tools) => description.setup(config as C, tools),
+    setup(config, tools) {
+      const phases = description.setup(config as C, tools);
+      const wrong = phasesProblem(phases);
+      if (wrong !== null) throw new TypeError(`plugin '${description.name}': ${wrong}`);
+      return phases;
+    },
   };
   Object.defineProperty(plugin, brand, { value: true });
   return Object.freeze(plugin);
@@ -301,9 +307,20 @@ function defaultProtocols(spoken: readonly PluginProtocol[]): readonly PluginPro
   return common.length === 0 ? spoken : common;
 }
 
-async function loadSchema<C>({ config, checks, schema }: PluginDescription<C>): Promise<PluginSchema> {
+async function loadSchema<C>({ name, config, checks, schema }: PluginDescription<C>): Promise<PluginSchema> {
   if (schema !== undefined) return typeof schema === 'function' ? await schema() : schema;
   const fields = await import('./schema.ts');
-  const record = fields.record(config === undefined ? {} : config(fields));
+  const own = config === undefined ? {} : config(fields);
+  for (const [field, made] of Object.entries(own ?? { config: own })) {
+    if (isField(made)) continue;
+    throw new TypeError(
+      `plugin '${name}': config.${field} is not a field: make it with string(), integer() and the like`,
+    );
+  }
+  const record = fields.record(own);
   return checks === undefined ? { config: record } : { config: record, checks };
+}
+
+function isField(value: unknown): value is Field {
+  return typeof value === 'object' && value !== null && 'zod' in value && 'meta' in value;
 }

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withJavaScriptNames } from '../../../src/cli/plugin/module-names.ts';
 import { root } from '../files.ts';
-import { withJavaScriptNames } from './module-graph.ts';
 
 /** Compiles `files` (below `src/`) to `target`, without a check of their types. Throws with what the compiler reports. */
 export function compile(files: readonly string[], target: string, options: Readonly<Record<string, unknown>>): void {

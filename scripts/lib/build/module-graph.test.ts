@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reachableModules, withJavaScriptNames } from './module-graph.ts';
+import { withJavaScriptNames } from '../../../src/cli/plugin/module-names.ts';
+import { reachableModules } from './module-graph.ts';
 
 const files: Readonly<Record<string, string>> = {
   'src/main.ts': `import { run } from './cli/run.ts';\nconst entry = new URL('./worker.ts', import.meta.url);`,

@@ -4,11 +4,8 @@ import { dirname, join, relative } from 'node:path';
 import { loadProblem } from '../../shared/plugin-loader/load-problem.ts';
 import { CliError } from '../cli-error.ts';
 import type { Finding } from './finding.ts';
+import { relativeModules, withJavaScriptNames } from './module-names.ts';
 import { findCompiler, runCompiler } from './typescript.ts';
-
-/** `'./handler.ts'` in imports, in `new URL('./thread.ts', import.meta.url)`, and in declarations. */
-const moduleName = /(['"])(\.{1,2}\/[^'"\n]+\.ts)\1/g;
-const commentLine = /^[ \t]*(?:\/\/|\/\*|\*[ /]).*$/gm;
 
 export interface CompiledPlugin {
   /** Modules that were compiled, relative to the folder. */
@@ -44,8 +41,7 @@ export async function compilePlugin(folder: string, entry: string): Promise<Comp
 function reachableModules(folder: string, entry: string): readonly string[] {
   const found = new Set([entry]);
   for (const module of found) {
-    const text = readFileSync(module, 'utf8').replace(commentLine, '');
-    for (const [, , name = ''] of text.matchAll(moduleName)) {
+    for (const name of relativeModules(readFileSync(module, 'utf8'))) {
       const path = join(dirname(module), name);
       if (relative(dirname(entry), path).startsWith('..'))
         throw new CliError(
@@ -66,10 +62,6 @@ function stripped(module: string): string {
   } catch (error) {
     throw new CliError(`cannot compile: ${loadProblem(error, module)}`, { cause: error });
   }
-}
-
-function withJavaScriptNames(text: string): string {
-  return text.replace(moduleName, (whole) => `${whole.slice(0, -4)}.js${whole.slice(-1)}`);
 }
 
 /** With the options of the folder, and next to them: types are resolved from where the options are. */
