@@ -158,7 +158,7 @@ export interface AccessContext extends BaseContext {
   /**
    * Sends a separate request to a backend, with balancing, health checks, retries and TLS as usual. No plugins run for it.
    *
-   * @throws CallFailed (rejects) if there is no response. Any status is a response.
+   * @throws CallFailed (rejects) if there is no response. Any status is a response. Uncaught, it is answered with its `status`.
    *
    * @example
    * const { status } = await context.call({ to: { service: 'users' }, path: '/me', timeout: 500, maxBytes: 4096 });

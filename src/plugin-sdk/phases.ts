@@ -49,8 +49,8 @@ export type PhaseAnswer = void | Reply;
  * with the higher priority runs first.
  *
  * A `Reply` from `rewrite` or `access` answers the request: `access` of plugins with a lower priority does not run, but
- * their `headerFilter` and `log` do. An exception in `rewrite`, `access` or `response` is answered with 500 and logged; in
- * other phases it is logged and the request continues, except where a phase says otherwise.
+ * their `headerFilter` and `log` do. An exception in `rewrite`, `access` or `response` is answered with 500 (a `CallFailed` with its
+ * status) and logged; in other phases it is logged and the request continues, except where a phase says otherwise.
  *
  * @example
  * export function greet(config: HelloConfig, tools: PluginTools): PluginPhases {

@@ -87,13 +87,13 @@ export interface PluginTools {
    * Adds to a counter of the plugin. `GET /status` shows it under `plugins`, and `GET /metrics` as
    * `sluicegate_plugin_events_total`. `rejected` and `delayed` mean that a limit was hit: `GET /overview` names the instance.
    *
-   * @param name Lower-case letters and underscores: `redis_failures`.
-   * @param by Default: 1.
+   * @param name Lower-case letters and underscores: `redis_failures`. Anything else is converted to a text of at most 100 characters.
+   * @param by Default: 1. What is no finite number adds nothing.
    */
   count(name: string, by?: number): void;
   /**
    * Sends a message to the plugin's background part on this node and resolves with its answer; with null while that part
-   * does not run. Message and answer are copied between threads by structured clone.
+   * does not run. Message and answer are copied between threads by structured clone; it rejects if that is not possible.
    */
   background(message: unknown): Promise<unknown>;
   readonly settings: PluginSettings;
