@@ -3,10 +3,11 @@ import { monotonic } from '../../shared/util/time/clock.ts';
 import { PluginPhase } from '../../shared/zones/worker-vitals.ts';
 import type { Exchange, PluginContext } from '../request/exchange.ts';
 import { beginPlugins, endPlugins } from './begin-plugins.ts';
+import { beginBudget } from './budget/phase-budget.ts';
 import { enter, leave } from './current-request.ts';
-import { beginBudget } from './phase-budget.ts';
 import type { PluginInstance } from './plan.ts';
 import { failedReply, isPromise, logFailure, type PhaseResult } from './plugin-failure.ts';
+import { isReply, wrongResult } from './wrong-result.ts';
 
 export { runBackendAnswer, runBackendFailure } from './backend-answer.ts';
 export { beginPlugins } from './begin-plugins.ts';
@@ -122,6 +123,7 @@ function runInOrder(
       );
     budget?.returned();
     if (began > 0) instance.meter.sampled(PluginPhase[phase], monotonic() - began);
+    if (result !== undefined && !isReply(result)) return failedReply(exchange, instance, phase, wrongResult(result));
     exchange.trace?.pluginEnds(result);
     if (result !== undefined) return result;
   }
@@ -140,6 +142,7 @@ async function continueAfter(
   } catch (error) {
     return failed(error);
   }
+  if (result !== undefined && !isReply(result)) return failed(wrongResult(result));
   exchange.trace?.pluginEnds(result);
   return result ?? next();
 }

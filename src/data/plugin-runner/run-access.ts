@@ -5,11 +5,12 @@ import { monotonic } from '../../shared/util/time/clock.ts';
 import { PluginPhase } from '../../shared/zones/worker-vitals.ts';
 import type { Alternatives, Exchange, PluginContext } from '../request/exchange.ts';
 import { beginPlugins, holdPlan } from './begin-plugins.ts';
+import { beginBudget } from './budget/phase-budget.ts';
 import { enter, leave } from './current-request.ts';
-import { beginBudget } from './phase-budget.ts';
 import type { PluginInstance } from './plan.ts';
 import { failedReply, isPromise, type PhaseResult } from './plugin-failure.ts';
 import { switchPlan } from './switch-plan.ts';
+import { isReply, wrongResult } from './wrong-result.ts';
 
 /** The access phase of the exchange's plan. A `Reply` ends it: the remaining handlers do not run. */
 export function runAccess(exchange: Exchange): PhaseResult {
@@ -44,6 +45,7 @@ function runFrom(exchange: Exchange, context: PluginContext, first: number): Pha
     }
     budget?.returned();
     if (began > 0) instance.meter.sampled(PluginPhase.access, monotonic() - began);
+    if (result !== undefined && !isReply(result)) return failedReply(exchange, instance, 'access', wrongResult(result));
     exchange.trace?.pluginEnds(result);
     at = followConsumer(exchange, at, consumer);
     if (exchange.alternatives === null) {
@@ -73,6 +75,7 @@ async function continueAfter(
   } catch (error) {
     return failedReply(exchange, instance, 'access', error);
   }
+  if (result !== undefined && !isReply(result)) return failedReply(exchange, instance, 'access', wrongResult(result));
   exchange.trace?.pluginEnds(result);
   if (began > 0) instance.meter.sampled(PluginPhase.access, monotonic() - began);
   if (exchange.finished) return undefined;

@@ -1,11 +1,11 @@
-import { type Reply, refuse } from '../../plugin-sdk/reply.ts';
-import type { BudgetPhase } from '../../plugin-sdk/time-budget.ts';
-import { errors } from '../../shared/errors.ts';
-import { monotonic } from '../../shared/util/time/clock.ts';
-import { throttledLog } from '../../shared/util/time/throttled-log.ts';
-import type { Exchange, PluginContext } from '../request/exchange.ts';
+import { type Reply, refuse } from '../../../plugin-sdk/reply.ts';
+import type { BudgetPhase } from '../../../plugin-sdk/time-budget.ts';
+import { errors } from '../../../shared/errors.ts';
+import { monotonic } from '../../../shared/util/time/clock.ts';
+import { throttledLog } from '../../../shared/util/time/throttled-log.ts';
+import type { Exchange, PluginContext } from '../../request/exchange.ts';
+import type { PluginInstance } from '../plan.ts';
 import { type Gate, guardedContext } from './guarded-context.ts';
-import type { PluginInstance } from './plan.ts';
 
 /** The budget of one call; null: the phase has none. The clock runs from now on. */
 export function beginBudget(exchange: Exchange, instance: PluginInstance, phase: BudgetPhase): PhaseBudget | null {

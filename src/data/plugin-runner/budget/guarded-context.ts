@@ -1,4 +1,4 @@
-import { BudgetExceeded } from '../../plugin-sdk/time-budget.ts';
+import { BudgetExceeded } from '../../../plugin-sdk/time-budget.ts';
 
 /** Whether a plugin may still use its context. */
 export interface Gate {

@@ -10,9 +10,9 @@ import {
   type Reply,
   refuse,
   type TimeBudget,
-} from '../../plugin-sdk/index.ts';
-import { record } from '../../plugin-sdk/schema.ts';
-import { testPlugin } from '../../plugin-testing/index.ts';
+} from '../../../plugin-sdk/index.ts';
+import { record } from '../../../plugin-sdk/schema.ts';
+import { testPlugin } from '../../../plugin-testing/index.ts';
 
 const schema = { config: record({}) };
 
