@@ -1,3 +1,4 @@
+import { isUint8Array } from 'node:util/types';
 import type { HeaderNames } from '../../plugin-sdk/header-names.ts';
 import type { HeaderBlock } from '../../plugin-sdk/reply.ts';
 import { headerMap } from '../../shared/http/header-block.ts';
@@ -44,6 +45,7 @@ export class ExchangeResponseView implements PluginResponse {
   }
 
   setBody(body: Uint8Array): void {
+    if (!isUint8Array(body)) throw new TypeError('setBody takes bytes: Buffer.from(text)');
     if (this.#body === null) throw new Error('a body that was not buffered cannot be replaced');
     this.#body = body;
   }

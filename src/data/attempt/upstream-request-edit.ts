@@ -1,3 +1,4 @@
+import { isUint8Array } from 'node:util/types';
 import type { AttemptWatcher, RetryPolicy, UpstreamTimeouts } from '../../plugin-sdk/attempts.ts';
 import type { UpstreamRequestEdit } from '../../plugin-sdk/upstream-request-edit.ts';
 import { headerValues } from '../../shared/http/header-block.ts';
@@ -132,6 +133,7 @@ export class ExchangeUpstreamEdit implements UpstreamRequestEdit {
   }
 
   setBody(body: Uint8Array): void {
+    if (!isUint8Array(body)) throw new TypeError('setBody takes bytes: Buffer.from(text)');
     const x = this.#exchange;
     if (x.requestBody === null && x.head.bodyLength !== 0) {
       throw new Error('the request body can be replaced only once it has been read');

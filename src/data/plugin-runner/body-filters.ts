@@ -6,6 +6,7 @@ import { beginPlugins } from './begin-plugins.ts';
 import { enter, leave } from './current-request.ts';
 import type { PluginInstance } from './plan.ts';
 import { logFailure } from './plugin-failure.ts';
+import { checkedPiece } from './wrong-result.ts';
 
 /**
  * The transforms of all plugins for this response as one, or null when none changes it. It throws when one of them
@@ -47,7 +48,7 @@ class BodyFilterChain implements BodyTransform {
     let tail: Uint8Array | null = null;
     for (let at = 0; at < this.#stages.length; at++) {
       const { instance, transform } = this.#stages[at]!;
-      const rest = guarded(this.#exchange, instance, () => transform.end(trailers));
+      const rest = guarded(this.#exchange, instance, () => checkedPiece(transform.end(trailers)));
       // What a stage had held back passes through the later stages before those end.
       tail = joined(tail, rest === null ? null : this.#through(rest, at + 1));
     }
@@ -59,7 +60,7 @@ class BodyFilterChain implements BodyTransform {
     for (let at = first; at < this.#stages.length && current !== null; at++) {
       const { instance, transform } = this.#stages[at]!;
       const input: Uint8Array = current;
-      current = guarded(this.#exchange, instance, () => transform.chunk(input));
+      current = guarded(this.#exchange, instance, () => checkedPiece(transform.chunk(input)));
     }
     return current === null || current.byteLength === 0 ? null : current;
   }

@@ -261,6 +261,46 @@ test('an answer of a background part that cannot be sent rejects the call', asyn
   assert.match(String(line['reason']), /cannot be sent to a worker/);
 });
 
+for (const [onExceeded, status, decided] of [
+  ['skip', 200, 'skipped: over its budget of 50 ms'],
+  ['refuse', 503, 'refused: over its budget of 50 ms'],
+] as const) {
+  test(`a plugin over its time budget (${onExceeded}) is in the log, in metrics and in explanations`, async () => {
+    const path = await routeWith(`${onExceeded} wait`);
+    const from = (await log()).length;
+    assert.equal((await get(path)).status, status);
+    const line = await logged(from, ({ msg }) => msg === 'plugin exceeded its time budget');
+    assert.deepEqual([line['plugin'], line['phase'], line['budget_ms']], ['mishaps', 'access', 50]);
+    const explained = await get(path, { 'x-sluicegate-explain': '1', 'x-kong-request-debug-token': token });
+    const { plugins } = (await explained.json()) as {
+      readonly plugins: readonly { readonly name: string; readonly phases: readonly { readonly decided: string }[] }[];
+    };
+    assert.equal(plugins.find(({ name }) => name === 'mishaps')?.phases[0]?.decided, decided);
+    const page = await (await fetch(`${rig.gateway.statusUrl}/metrics`)).text();
+    const outcome = onExceeded === 'skip' ? 'skipped' : 'refused';
+    assert.match(
+      page,
+      new RegExp(`^sluicegate_plugin_over_budget_total\\{plugin="mishaps",outcome="${outcome}"\\} 2`, 'm'),
+    );
+  });
+}
+
+test('a transform that returns no bytes fails with a name, and the worker goes on', async () => {
+  const running = await workers();
+  const path = await routeWith('transform text');
+  const from = (await log()).length;
+  const status = await get(path)
+    .then(async (response) => {
+      await response.text();
+      return response.status;
+    })
+    .catch(() => null);
+  assert.notEqual(status, 200);
+  const line = await logged(from, (one) => isFailure(one) && one['phase'] === 'bodyFilter');
+  assert.match(String(line['error']), /the transform returned a string/);
+  assert.deepEqual(await workers(), running);
+});
+
 test('the time of a plugin is in Server-Timing, in explanations and in metrics', async () => {
   const path = await routeWith('headerFilter none');
   const debugged = await get(path, { 'x-kong-request-debug': '*', 'x-kong-request-debug-token': token });

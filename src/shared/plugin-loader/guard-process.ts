@@ -1,6 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module';
 import { placeText, type SourcePlace, stackPlaces } from './error-place.ts';
-import { pluginOfFile } from './plugin-origin.ts';
+import { isPluginCode, pluginOfFile } from './plugin-origin.ts';
 
 export interface ProcessGuardOptions {
   /**
@@ -49,10 +49,10 @@ function guard(name: Guarded, { refuse }: ProcessGuardOptions, concerns: (args: 
     // Reading the mask changes nothing.
     if (!concerns(args) || (name === 'umask' && args.length === 0)) return original.apply(process, args);
     const caller = callerPlace();
-    const plugin = caller === null ? null : pluginOfFile(caller.file);
     // Node itself ends a thread with `process.exit` after an uncaught exception.
-    if (caller === null || (refuse === 'plugins' && plugin === null)) return original.apply(process, args);
-    throw new Error(refusal(name, plugin, caller));
+    if (caller === null || (refuse === 'plugins' && !isPluginCode(caller.file))) return original.apply(process, args);
+    // While it loads, its name is not known.
+    throw new Error(refusal(name, pluginOfFile(caller.file), caller));
   };
   Object.defineProperty(process, name, { value: guardedCall, writable: true, enumerable: true, configurable: true });
 }

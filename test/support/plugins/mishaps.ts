@@ -90,7 +90,11 @@ export default definePlugin<{ readonly does: string }>({
   schema: () => import('./meddler-schema.ts'),
   needs: ({ does }): PluginNeeds => {
     if (does.startsWith('response ')) return { responseBody: { mode: 'buffer', maxBytes: 10_000 } };
-    return does.startsWith('bodyFilter ') ? { responseBody: { mode: 'stream' } } : {};
+    return /^(bodyFilter|transform) /.test(does) ? { responseBody: { mode: 'stream' } } : {};
+  },
+  timeBudget({ does }) {
+    const [where = ''] = does.split(' ');
+    return where === 'skip' || where === 'refuse' ? { access: 50, onExceeded: where } : null;
   },
   background: () => import('./mishaps-background.ts'),
   adminRoutes: () => import('./mishaps-background.ts'),
@@ -115,6 +119,8 @@ export default definePlugin<{ readonly does: string }>({
       drain: async () => mishap(),
       dispose: mishap,
     };
+    if (where === 'skip' || where === 'refuse') return { access: () => new Promise(() => {}) };
+    if (where === 'transform') return { bodyFilter: () => ({ chunk: () => 'text' as never, end: () => null }) };
     if (where === 'asyncAccess') {
       return {
         async access() {
