@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import type { Plugin } from '../../../plugin-sdk/define-plugin.ts';
+import { bundledDefinitions } from '../../../plugins/definitions.ts';
 import type { Row } from '../../entities/entity.ts';
 import { capabilityUses } from '../capability-use.ts';
 import { createPluginCatalog } from '../catalog.ts';
@@ -19,6 +20,7 @@ export async function tryPlugins(boot: TrialBoot): Promise<TrialResult> {
   const { setting, baseDirectory, sharedStore, rows, pins } = boot;
   const finish = recordCode();
   const plugins = await loadPlugins(ownEntries(setting), baseDirectory, { pins });
+  checkBundledNames(setting, plugins);
   const loaded = new Map<string, Omit<TriedPlugin, 'code' | 'uses'>>();
   for (const plugin of plugins.values()) loaded.set(plugin.name, await loadParts(plugin));
   if (rows.length > 0) await checkRows(plugins, rows, sharedStore);
@@ -33,6 +35,13 @@ export async function tryPlugins(boot: TrialBoot): Promise<TrialResult> {
       return { ...parts, code, uses: capabilityUses(code) };
     }),
   };
+}
+
+function checkBundledNames(setting: readonly string[], plugins: ReadonlyMap<string, Plugin>): void {
+  const taken = [...plugins.keys()].find(
+    (name) => bundledDefinitions.has(name) && (setting.includes('bundled') || setting.includes(name)),
+  );
+  if (taken !== undefined) throw new Error(`plugins: two plugins have the name '${taken}'`);
 }
 
 /** The code that all threads will run is what was hashed. */
