@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const folder = join(import.meta.dirname, '../../src/plugin-sdk');
 
-/** What a plugin is given, and what it returns in phases. */
+/** What a plugin is given, and what it returns. */
 export const contextFiles = [
   ...['phases.ts', 'contexts.ts', 'stream-contexts.ts', 'request-views.ts', 'response-views.ts', 'calls.ts'],
   ...[
@@ -15,12 +15,18 @@ export const contextFiles = [
     'limits.ts',
     'circuits.ts',
   ],
-  'shared-store.ts',
+  ...['shared-store.ts', 'zones.ts', 'background.ts', 'admin-routes.ts', 'metrics.ts'],
 ];
 
-/** Options are documented where they are declared; the others are data that a plugin stores or defines itself. */
-export function isListed(name: string): boolean {
-  return !name.endsWith('Options') && !['ContextKey', 'EntityRow', 'WindowLimit', 'ConfiguredInstance'].includes(name);
+/** Data that a plugin defines itself, and modules with one function. */
+const unlisted: ReadonlySet<string> = new Set([
+  ...['ContextKey', 'EntityRow', 'WindowLimit', 'ConfiguredInstance'],
+  ...['PluginBackgroundModule', 'PluginAdminRoutes', 'PluginMetricsModule'],
+]);
+
+/** Options are documented where they are declared. */
+function isListed(name: string): boolean {
+  return !name.endsWith('Options') && !unlisted.has(name);
 }
 
 /** The members of each exported interface: `header`, and `measures.total` for one within a member. */
