@@ -18,6 +18,7 @@ import { fractionOf } from 'sluicegate/plugin-kit/runtime';
 import { sharedStore } from 'sluicegate/plugin-kit/shared-memory';
 import type * as sdk from 'sluicegate/plugin-sdk';
 import { consumerView, refuse, reply, replyJson } from 'sluicegate/plugin-sdk';
+import { record } from 'sluicegate/plugin-sdk/schema';
 
 declare const context: sdk.AccessContext;
 declare const tools: sdk.PluginTools;
@@ -32,9 +33,10 @@ declare const blocked: ReadonlySet<string>;
 declare const certificates: ReadonlyMap<string, SecureContext>;
 declare const queue: { add(text: string): void; drain(): Promise<void> };
 declare const timer: NodeJS.Timeout;
+declare const worker: sdk.PluginBackground;
 declare function observe(value: number): void;
 const used = [mediaType, parseJson, fractionOf, sharedStore, consumerView, refuse, reply, replyJson, context, tools, store,
-  circuits, circuitOptions, row, names, nameKey, id, blocked, certificates, queue, timer, observe];
+  circuits, circuitOptions, row, names, nameKey, id, blocked, certificates, queue, timer, worker, record, observe];
 export { used };
 `;
 
@@ -45,11 +47,14 @@ function resolved(code: string): string {
     .replaceAll("'sluicegate/plugin-sdk/schema'", "'../../src/plugin-sdk/schema.ts'");
 }
 
+/** The examples of a definition have different configurations. */
+const typeOf = (name: string): string => (name === 'PluginDescription' ? 'sdk.PluginDescription<any>' : `sdk.${name}`);
+
 function functionsOf({ name, variable, rows }: ReferenceTable): string {
   return rows
     .map(({ example, member }) => {
       const label = `// ${name}.${member}`;
-      if (variable === null) return `${label}\nvoid ({ ${example} } satisfies Partial<sdk.${name}>);`;
+      if (variable === null) return `${label}\nvoid ({ ${example} } satisfies Partial<${typeOf(name)}>);`;
       const statement = example.endsWith(';') ? example : `void (${example});`;
       return `${label}\nvoid (async (${variable}: sdk.${name}) => { ${variable}; ${statement} });`;
     })

@@ -16,12 +16,14 @@ export const contextFiles = [
     'circuits.ts',
   ],
   ...['shared-store.ts', 'zones.ts', 'background.ts', 'admin-routes.ts', 'metrics.ts'],
+  ...['define-plugin.ts', 'time-budget.ts'],
 ];
 
-/** Data that a plugin defines itself, and modules with one function. */
+/** Data that a plugin defines itself, modules with one export, and what `definePlugin` makes of a description. */
 const unlisted: ReadonlySet<string> = new Set([
   ...['ContextKey', 'EntityRow', 'WindowLimit', 'ConfiguredInstance'],
-  ...['PluginBackgroundModule', 'PluginAdminRoutes', 'PluginMetricsModule'],
+  ...['PluginBackgroundModule', 'PluginAdminRoutes', 'PluginMetricsModule', 'PluginModule'],
+  ...['PluginSchema', 'PluginEntities', 'Plugin', 'TypedPlugin', 'SchemaNode'],
 ]);
 
 /** Options are documented where they are declared. */

@@ -7,6 +7,7 @@ const chosen = contextKey<{ readonly name: string; readonly isNew: boolean }>('v
 export default definePlugin({
   name: 'ab-by-cookie',
   version: '1.0.0',
+  capabilities: [],
   // After authentication, before the cache.
   priority: 760,
   schema: () => import('./schema.ts'),

@@ -6,6 +6,7 @@ import { type AccessContext, definePlugin, EntityAccessError, type EntityRow, re
 export default definePlugin({
   name: 'feature-flag',
   version: '1.0.0',
+  capabilities: ['store'],
   // After authentication: a consumer keeps its flags on all devices.
   priority: 770,
   config: ({ set, string }) => ({

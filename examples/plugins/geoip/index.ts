@@ -8,6 +8,7 @@ const maxFileBytes = 128 * 1024 * 1024;
 export default definePlugin({
   name: 'geoip',
   version: '1.0.0',
+  capabilities: ['files'],
   // Before limits.
   priority: 985,
   config: ({ set, string }) => ({

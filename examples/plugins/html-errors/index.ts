@@ -16,6 +16,7 @@ const titles = new Map([
 export default definePlugin({
   name: 'html-errors',
   version: '1.0.0',
+  capabilities: [],
   // Before `compression`, so that the page is compressed, too.
   priority: 59,
   protocols: ['http', 'https'],

@@ -15,8 +15,8 @@ const jsonApi = 'application/vnd.api+json';
 export default definePlugin({
   name: 'json-api',
   version: '1.0.0',
-  // After caches have stored what the backend sent.
-  priority: 89,
+  capabilities: [],
+  priority: 89, // after caches have stored what the backend sent
   protocols: ['http', 'https'],
   config: ({ string }) => ({
     type: string({ required: true, match: /^[A-Za-z0-9_-]{1,64}$/, description: 'The `type` of the resources.' }),

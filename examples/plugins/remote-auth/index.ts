@@ -9,6 +9,7 @@ const zone = 'remote-auth';
 export default definePlugin({
   name: 'remote-auth',
   version: '1.0.0',
+  capabilities: [],
   priority: 1040,
   scopes: ['route', 'service'],
   schema: () => import('./schema.ts'),

@@ -9,6 +9,7 @@ const scheme = { algorithm: 'sha256', encoding: 'hex' } as const;
 export default definePlugin({
   name: 'sign-requests',
   version: '1.0.0',
+  capabilities: [],
   // After everything that changes the request.
   priority: 60,
   config: ({ integer, string }) => ({

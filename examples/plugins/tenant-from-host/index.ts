@@ -6,6 +6,7 @@ const tenantKey = contextKey<string>('tenant');
 export default definePlugin({
   name: 'tenant-from-host',
   version: '1.0.0',
+  capabilities: [],
   // Before limits and authorization, which may use the header.
   priority: 988,
   config: ({ headerName, host, map, string }) => ({

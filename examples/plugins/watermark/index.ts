@@ -2,14 +2,14 @@ import { signHmac } from 'sluicegate/plugin-kit/auth';
 import { mediaType } from 'sluicegate/plugin-kit/http';
 import { type BaseContext, contextKey, definePlugin, type HeaderFilterContext } from 'sluicegate/plugin-sdk';
 
-// Hexadecimal: `--` would end the comment.
-const scheme = { algorithm: 'sha256', encoding: 'hex' } as const;
+const scheme = { algorithm: 'sha256', encoding: 'hex' } as const; // no base64: `--` would end the comment
 const markKey = contextKey<string>('watermark');
 
 /** Marks each response with who received it, in a header and at the end of HTML pages, so that a leak shows where it came from. */
 export default definePlugin({
   name: 'watermark',
   version: '1.0.0',
+  capabilities: [],
   // Before `compression`, after everything that makes pages.
   priority: 58,
   protocols: ['http', 'https'],

@@ -7,6 +7,7 @@ const zone = 'webhook-deliveries';
 export default definePlugin({
   name: 'webhook-verifier',
   version: '1.0.0',
+  capabilities: [],
   // With the other authentication plugins.
   priority: 1029,
   scopes: ['route', 'service'],
