@@ -1,4 +1,5 @@
 import { authAccess, bearerChallenge, bearerToken } from 'sluicegate/plugin-kit/auth';
+import { isJsonObject, parseJson } from 'sluicegate/plugin-kit/json';
 import { outageReporter } from 'sluicegate/plugin-kit/logging';
 import { CacheLoadFailed, sharedCache, sharedCacheZone } from 'sluicegate/plugin-kit/shared-memory';
 import { type AccessContext, definePlugin, refuse } from 'sluicegate/plugin-sdk';
@@ -32,7 +33,9 @@ export default definePlugin({
       const bounds = { timeout, maxBytes: 65_536, detached: true };
       const { status, body } = await context.call({ to: { service }, path, headers, ...bounds });
       if (status === 401 || status === 403) return null;
-      const { id } = status === 200 ? JSON.parse(Buffer.from(body).toString()) : { id: null };
+      // Its errors, which are logged, never show what the service sent.
+      const value = status === 200 ? parseJson(body) : null;
+      const id = isJsonObject(value) ? value['id'] : null;
       if (typeof id !== 'string' || !/^[\x21-\x7e]{1,128}$/.test(id)) throw new Error(`no id, status ${status}`);
       return id;
     }
