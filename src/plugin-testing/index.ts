@@ -28,6 +28,8 @@ export {
 export { type InstanceConfig, pluginInstance, simpleConfig, type TestConfig } from './gateway/config/contract.ts';
 export { createTestGateway } from './gateway/create-test-gateway.ts';
 export type { RawConnection, TestBackends, TestClock, TestGateway, TestGatewayOptions } from './gateway/options.ts';
+export type { Leak, LeakOptions, LeakReport } from './leaks/contract.ts';
+export { leakCheck } from './leaks/leak-check.ts';
 export type { TestCalls, TestOutcome } from './run-request.ts';
 export type { TestResponse } from './test-client.ts';
 export type { ConfigCheck } from './test-config.ts';

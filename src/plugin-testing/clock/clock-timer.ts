@@ -12,6 +12,8 @@ export class ClockTimer {
   readonly repeats: boolean;
   /** Time at which it fires, on its clock. */
   due = 0;
+  /** Of the code that set it, if the clock keeps it. */
+  stack: string | null = null;
   readonly #owner: TimerOwner;
   #referenced = true;
 

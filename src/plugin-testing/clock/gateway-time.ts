@@ -10,6 +10,10 @@ export interface GatewayTime {
   run<T>(work: () => T): T;
   /** What the gateway waits for, for messages. */
   why(): string;
+  /** Timers that have not fired; none of the real clock. */
+  timers(): readonly { readonly stack: string | null }[];
+  /** Each timer keeps the stack of the code that sets it. */
+  traceTimers(): void;
   end(): void;
 }
 
@@ -27,6 +31,10 @@ export function gatewayTime(kind: NonNullable<TestGatewayOptions['clock']>): Gat
         ? ''
         : `; the time of the gateway stands still, and its next timer is due in ${next.due - clock.passed} ms: see clock.advance`;
     },
+    timers: () => clock.timers,
+    traceTimers() {
+      clock.traced = true;
+    },
     end() {
       clock.clear();
       end();
@@ -42,6 +50,8 @@ function realTime(): GatewayTime {
     clock: { now: () => Date.now(), advance: wait, until: (promise) => promise, settle: () => wait(1) },
     run: (work) => outside(work),
     why: () => '',
+    timers: () => [],
+    traceTimers() {},
     end() {},
   };
 }

@@ -15,6 +15,8 @@ const realTimeout = setTimeout;
 export class ManualClock {
   /** Counts what happens, so that a quiet gateway can be recognized. */
   activity = 0;
+  /** Each timer keeps the stack of the code that sets it. */
+  traced = false;
   readonly #started: number;
   readonly #monotonicStart = realMonotonic();
   #passed = 0;
@@ -50,6 +52,7 @@ export class ManualClock {
   add(callback: () => void, delay: number, repeats: boolean): ClockTimer {
     const wait = Number.isFinite(delay) && delay >= 1 && delay <= 2_147_483_647 ? Math.floor(delay) : 1;
     const timer = new ClockTimer(this, callback, wait, repeats);
+    if (this.traced) timer.stack = new Error('set here').stack ?? null;
     this.arm(timer);
     return timer;
   }

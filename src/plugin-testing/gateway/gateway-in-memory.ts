@@ -185,6 +185,23 @@ export class GatewayInMemory implements TestGateway {
     return Object.fromEntries(Object.entries(Counter).map(([name, at]) => [name, row[at] ?? 0]));
   }
 
+  clear(): void {
+    this.logLines.length = 0;
+    this.records.length = 0;
+    this.#byRequest.clear();
+    this.backend.clear();
+  }
+
+  /** Timers that have not fired, for the leak check. */
+  get timers(): readonly { readonly stack: string | null }[] {
+    return this.#time.timers();
+  }
+
+  /** Each timer keeps the stack of the code that sets it, from now on. */
+  traceTimers(): void {
+    this.#time.traceTimers();
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

@@ -84,6 +84,8 @@ export interface TestGateway extends AsyncDisposable {
   metrics(plugin: string): Promise<readonly MetricFamily[]>;
   /** Numbers of the gateway, such as `requests` and `connectionsActive`. */
   numbers(): Readonly<Record<string, number>>;
+  /** Forgets log lines, records and what the backends received. */
+  clear(): void;
   /** Closes connections, disposes of the plugin instances, and leaves nothing open. */
   close(): Promise<void>;
 }

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import hello from '../../../examples/plugins/hello/index.ts';
+import { leaky, removeListeners, tidy } from '../../../test/support/leaky-plugins.ts';
+import proxyCache from '../../plugins/proxy-cache/index.ts';
+import rateLimiting from '../../plugins/rate-limiting/index.ts';
+import { leakCheck } from '../index.ts';
+
+after(removeListeners);
+
+const kinds = {
+  requests: 'heap per request',
+  ids: 'heap per request',
+  intervals: 'timers per setup',
+  timeouts: 'timers per request',
+  listeners: 'listeners per setup',
+  tables: 'heap per setup',
+} as const;
+
+for (const [name, plugin] of Object.entries(leaky)) {
+  test(`finds what a plugin leaks: ${name}`, async () => {
+    const { leaks } = await leakCheck(plugin);
+    const found = leaks.map(({ kind, per }) => `${kind} per ${per}`);
+    assert.deepEqual(found.slice(0, 1), [kinds[name as keyof typeof kinds]], JSON.stringify(leaks));
+    const [leak] = leaks;
+    assert.match(leak?.place ?? '', /leaky-plugins\.ts:\d+:\d+\)$/);
+    assert.match(leak?.message ?? '', /^each (request|setup and disposal) leaves /);
+  });
+}
+
+test('finds nothing in the example of the course', async () => {
+  assert.deepEqual((await leakCheck(hello)).leaks, []);
+});
+
+for (const [name, plugin] of Object.entries(tidy)) {
+  test(`finds nothing in a plugin that cleans up: ${name}`, async () => {
+    assert.deepEqual((await leakCheck(plugin)).leaks, []);
+  });
+}
+
+test('finds nothing in bundled plugins with tables', async () => {
+  assert.deepEqual((await leakCheck(rateLimiting, { config: { minute: 1_000_000, policy: 'local' } })).leaks, []);
+  assert.deepEqual((await leakCheck(proxyCache, { config: { strategy: 'memory' } })).leaks, []);
+});
