@@ -8,13 +8,13 @@ import { configOf, openGateway } from './testing/test-gateway.ts';
 
 declare module './index.ts' {
   interface PluginConfigs {
-    greeting: { readonly text?: string };
-    broken: object;
+    'test-greeting': { readonly text?: string };
+    'test-broken': object;
   }
 }
 
 const greeting = definePlugin<{ text: string }>({
-  name: 'greeting',
+  name: 'test-greeting',
   version: '1.0.0',
   priority: 500,
   protocols: httpProtocols,
@@ -25,7 +25,7 @@ const greeting = definePlugin<{ text: string }>({
 });
 
 const broken = definePlugin<object>({
-  name: 'broken',
+  name: 'test-broken',
   version: '1.0.0',
   priority: 400,
   protocols: httpProtocols,
@@ -46,7 +46,7 @@ test('an application listens with the gateway, with bundled plugins and its own'
   await using backend = await startBackend();
   const config = configOf(backend.url, {
     plugins: [
-      { name: 'greeting', config: { text: 'Hi' } },
+      { name: 'test-greeting', config: { text: 'Hi' } },
       { name: 'key-auth', service: 'backend' },
     ],
     consumers: [{ username: 'ada', keyauth_credentials: [{ key: 'secret-of-ada' }] }],
@@ -78,7 +78,7 @@ test('a config is replaced while requests are in flight, and none fails', async 
   };
   const clients = Array.from({ length: 4 }, client);
   for (let round = 1; round <= 20; round++) {
-    await gateway.apply(configOf(backend.url, { plugins: [{ name: 'greeting', config: { text: `round ${round}` } }] }));
+    await gateway.apply(configOf(backend.url, { plugins: [{ name: 'test-greeting', config: { text: `round ${round}` } }] }));
     // Once `apply` has resolved, the next request has the new config.
     assert.equal((await get(port, '/')).headers.get('x-greeting'), `round ${round}`);
   }
@@ -126,14 +126,14 @@ test('a plugin that throws or rejects is a 500 of that request, in the log of th
   const lines: string[] = [];
   const gateway = await openGateway(t, {
     plugins: [broken],
-    config: configOf(backend.url, { plugins: [{ name: 'broken', route: 'route-0' }] }, '/throws', '/fine'),
+    config: configOf(backend.url, { plugins: [{ name: 'test-broken', route: 'route-0' }] }, '/throws', '/fine'),
     log: (level, message, fields) => lines.push(`${level} ${message} ${JSON.stringify(fields)}`),
   });
   const { port } = await gateway.listen({ port: 0 });
   assert.equal((await get(port, '/throws')).status, 500);
   assert.equal((await get(port, '/fine')).status, 200);
   assert.ok(lines.some((line) => line.startsWith('error') && line.includes('planted')));
-  await gateway.apply(configOf(backend.url, { plugins: [{ name: 'broken' }] }));
+  await gateway.apply(configOf(backend.url, { plugins: [{ name: 'test-broken' }] }));
   assert.equal((await get(port, '/rejects')).status, 500);
 });
 

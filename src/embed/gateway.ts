@@ -60,9 +60,9 @@ export interface NodeHandler {
 /** What a `Request` does not say about its client. */
 export interface FetchClient {
   /** IP address. Default: `127.0.0.1`. */
-  readonly address?: string;
+  readonly address?: string | undefined;
   /** Default: 0. */
-  readonly port?: number;
+  readonly port?: number | undefined;
 }
 
 /** A gateway in this process and this thread. */
