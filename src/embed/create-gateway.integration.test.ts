@@ -78,7 +78,9 @@ test('a config is replaced while requests are in flight, and none fails', async 
   };
   const clients = Array.from({ length: 4 }, client);
   for (let round = 1; round <= 20; round++) {
-    await gateway.apply(configOf(backend.url, { plugins: [{ name: 'test-greeting', config: { text: `round ${round}` } }] }));
+    await gateway.apply(
+      configOf(backend.url, { plugins: [{ name: 'test-greeting', config: { text: `round ${round}` } }] }),
+    );
     // Once `apply` has resolved, the next request has the new config.
     assert.equal((await get(port, '/')).headers.get('x-greeting'), `round ${round}`);
   }

@@ -10,7 +10,7 @@ export const database = {
   declarative_config: kong(
     optionalString,
     '',
-    'File with the declarative configuration, for `database = off`. It is read at start and on reload.',
+    'File with the declarative configuration, for `database = off`: YAML, JSON, or TypeScript that exports it (docs/config-typescript.md). It is read at start and on reload.',
   ),
   declarative_config_string: kong(optionalString, '', 'The declarative configuration itself, instead of a file.', {
     secret: true,
