@@ -77,6 +77,12 @@ test('errorPlace() does not read frames in a message', () => {
   assert.ok(place === null || !place.file.startsWith('/etc'));
 });
 
+test('errorPlace() finds the frame of an error whose message was changed', () => {
+  const error = withStack('access (file:///srv/p.ts:3:9)');
+  error.message = `while it read the limits of all consumers: ${error.message}, as the store has them`;
+  assert.deepEqual(errorPlace(error), { file: '/srv/p.ts', line: 3, column: 9 });
+});
+
 test('errorPlace() survives whatever was thrown', () => {
   const hostile = {
     get stack(): string {

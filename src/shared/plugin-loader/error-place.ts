@@ -122,8 +122,7 @@ function firstPlace(frames: readonly SourcePlace[], isIt: (file: string) => bool
 /** Only what follows the message is searched: the message may contain what a client sent. */
 function framesOf(error: object): readonly SourcePlace[] {
   const stack = stackOf(error);
-  const message = textMember(error, 'message');
-  const begin = Math.max(stack.indexOf(message), 0) + message.length;
+  const begin = endOfMessage(error, stack);
   const lines = stack.slice(begin, begin + maxText).split('\n', maxFrames);
   return lines.map(frameOf).filter((place) => place !== null);
 }
@@ -136,6 +135,13 @@ function frameOf(line: string): SourcePlace | null {
   );
   const file = found === null ? null : sourceFile(found[1] ?? '');
   return found === null || file === null ? null : { file, line: Number(found[2]), column: Number(found[3]) };
+}
+
+/** Where the frames of a stack begin. A message that was changed later is not in the stack. */
+export function endOfMessage(error: object, stack: string): number {
+  const message = textMember(error, 'message');
+  const begin = stack.indexOf(message);
+  return begin < 0 ? 0 : begin + message.length;
 }
 
 function stackOf(error: object): string {

@@ -1,4 +1,4 @@
-import { errorPlace, isObject, member, placeText, textMember } from './error-place.ts';
+import { endOfMessage, errorPlace, isObject, member, placeText, textMember } from './error-place.ts';
 
 /** Fields of the error log for what a plugin threw. */
 export interface FailureFields {
@@ -44,7 +44,7 @@ function stackText(error: object): string {
   const stack = textMember(error, 'stack');
   const message = textMember(error, 'message');
   if (stack === '') return cut([nameOf(error), message].filter((text) => text !== '').join(': '), maxMessage);
-  const begin = Math.max(stack.indexOf(message), 0) + message.length;
+  const begin = endOfMessage(error, stack);
   const frames = stack
     .slice(begin, begin + maxStack)
     .split('\n')
