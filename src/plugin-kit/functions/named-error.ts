@@ -15,8 +15,9 @@ export function namedError(name: string, error: unknown): unknown {
   const at = stack.indexOf(`${name}:`);
   const line = at < 0 ? null : Number.parseInt(stack.slice(at + name.length + 1), 10);
   const place = line === null || Number.isNaN(line) ? name : `${name}, line ${line}`;
-  const raised = new Error(`${place}: ${message}`, { cause: error });
-  if (error instanceof Error && error.stack !== undefined) raised.stack = `${raised.message}\n${framesOf(stack)}`;
+  const kind = error instanceof Error && error.name !== 'Error' ? `${error.name}: ` : '';
+  const raised = new Error(`${place}: ${kind}${message}`);
+  raised.stack = `Error: ${raised.message}\n${framesOf(stack)}`;
   return raised;
 }
 

@@ -28,6 +28,28 @@ for (const mode of ['sandbox', 'on']) {
   });
 }
 
+test('the sandbox shows what the SDK documents of entities, and nothing else of them', async (t) => {
+  const rig = await startRig({ env: { KONG_UNTRUSTED_LUA: 'sandbox' } });
+  t.after(() => rig.close());
+  const seen = '({ route, service, client }) => replyJson(200, [route, service, client.consumer, client.credential])';
+  await rig.write('POST', '/plugins', { name: 'post-function', config: { access: [seen] } });
+  await rig.write('PUT', '/consumers/ada', { tags: ['staff'] });
+  await rig.write('POST', '/consumers/ada/key-auth', { key: 'k1' });
+  await rig.write('POST', '/plugins', { name: 'key-auth' });
+  const answer = await fetch(rig.gateway.proxyUrl, { headers: { apikey: 'k1' } });
+  const entities = (await answer.json()) as readonly object[];
+  assert.deepEqual(
+    entities.map((one) => Object.keys(one)),
+    [
+      ['id', 'name', 'tags'],
+      ['id', 'name', 'host', 'port', 'protocol', 'path', 'tags'],
+      ['id', 'username', 'customId', 'tags'],
+      ['id', 'identifier'],
+    ],
+  );
+  assert.ok(!JSON.stringify(entities).includes('k1'));
+});
+
 test('a syntax error is refused with its place, in the form of Kong', async (t) => {
   const rig = await startRig({ env: { SLUICEGATE_UNTRUSTED_FUNCTIONS: 'on' } });
   t.after(() => rig.close());

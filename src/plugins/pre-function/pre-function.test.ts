@@ -228,7 +228,10 @@ describe('with untrusted_lua = on', () => {
   it('a rejection names the function and the line', async () => {
     const plugin = at('on', { access: ['async () => {\n await null;\n throw new TypeError("late");\n}'] });
     assert.equal((await plugin.request()).response.status, 500);
-    assert.match(String(plugin.logLines[0]?.fields['error']), /^Error: pre-function access\[1\], line 3: late/);
+    assert.match(
+      String(plugin.logLines[0]?.fields['error']),
+      /^Error: pre-function access\[1\], line 3: TypeError: late/,
+    );
   });
 
   it('other phases are synchronous', async () => {

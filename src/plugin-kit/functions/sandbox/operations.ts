@@ -70,15 +70,13 @@ export const operations: readonly Operation[] = [
   value(all, 'client.ip', (c) => c.client.ip),
   value(all, 'client.peerIp', (c) => c.client.peerIp),
   value(all, 'client.port', (c) => c.client.port),
-  data(all, 'client.consumer', (c) => c.client.consumer),
-  data(all, 'client.credential', ({ client: { credential } }) =>
-    credential === null ? null : { id: credential.id, identifier: credential.identifier },
-  ),
-  data(all, 'connection.tls', (c) => c.connection.tls),
+  data(all, 'client.consumer', (c) => picked(c.client.consumer, ['id', 'username', 'customId', 'tags'])),
+  data(all, 'client.credential', (c) => picked(c.client.credential, ['id', 'identifier'])),
+  data(all, 'connection.tls', (c) => picked(c.connection.tls, ['version', 'cipher'])),
   value(all, 'connection.localIp', (c) => c.connection.localIp),
   value(all, 'connection.localPort', (c) => c.connection.localPort),
-  data(all, 'route', (c) => c.route),
-  data(all, 'service', (c) => c.service),
+  data(all, 'route', (c) => picked(c.route, ['id', 'name', 'tags'])),
+  data(all, 'service', (c) => picked(c.service, ['id', 'name', 'host', 'port', 'protocol', 'path', 'tags'])),
   value(all, 'draw', (c) => c.draw),
   value(all, 'dry', (c) => c.dry),
   method(all, 'log', ['text', 'json'], (c, field, given) => c.log(text(field), parsed(given))),
@@ -123,10 +121,16 @@ export const operations: readonly Operation[] = [
     c.response.addHeader(text(name), text(to)),
   ),
   method(['header_filter'], 'response.removeHeader', ['text'], (c, name) => c.response.removeHeader(text(name))),
-  data(['log'], 'measures', (c) => Object.fromEntries(measureNames.map((name) => [name, c.measures[name]]))),
+  data(['log'], 'measures', (c) => picked(c.measures, measureNames)),
   dataMethod(['log'], 'record', [], (c) => c.record()),
   method(['log'], 'recordText', [], (c) => c.recordText()),
 ];
+
+/** Only what the SDK documents: the gateway's own objects have more. */
+function picked<T extends object>(from: T | null, names: readonly (keyof T & string)[]): Partial<T> | null {
+  if (from === null) return null;
+  return Object.fromEntries(names.map((name) => [name, from[name]])) as Partial<T>;
+}
 
 function text(given: Argument): string {
   if (typeof given !== 'string') throw new TypeError('expected a text');
