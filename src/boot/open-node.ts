@@ -1,8 +1,8 @@
+import { announcePlugins } from '../control/plugin-reload/announce-plugins.ts';
 import { guardProcess } from '../shared/plugin-loader/guard-process.ts';
 import { StrayFailures } from '../shared/plugin-loader/stray-failures.ts';
 import { controlPlaneMeters } from '../shared/zones/plugin-meter.ts';
 import type { NodeCore } from './node-core.ts';
-import { announcePlugins } from './observability/announce-plugins.ts';
 import { DescriptorWatch } from './observability/descriptor-watch.ts';
 import type { NodeLogs } from './observability/node-logs.ts';
 

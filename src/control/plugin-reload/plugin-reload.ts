@@ -7,6 +7,7 @@ import { rememberOrigin } from '../../shared/plugin-loader/plugin-origin.ts';
 import { type PluginProblem, type TriedPlugin, withoutPlace } from '../../shared/plugin-loader/trial/trial.ts';
 import type { SupervisorLog } from '../supervisor/supervisor-options.ts';
 import type { WorkerHandle } from '../supervisor/worker-handle.ts';
+import { warnOfUndeclared } from './announce-plugins.ts';
 import { Canary, type CanaryOptions, type Verdict } from './canary.ts';
 import { leastRequests } from './compare-code.ts';
 import { type NodePluginCode, problemText } from './node-plugin-code.ts';
@@ -181,9 +182,10 @@ export class PluginReload {
 
   /** The control plane uses the code, and workers that start do. */
   #adopt({ tried, apply }: Candidate): void {
-    const { code, users, workers } = this.#options;
+    const { code, users, workers, log } = this.#options;
     code.adopt(tried);
     apply();
+    warnOfUndeclared(log, tried);
     workers.forgive(this.#instances(tried));
     this.#dropZones(users.tryZones(new Map()));
   }

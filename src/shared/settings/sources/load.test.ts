@@ -437,3 +437,13 @@ describe('what GET / shows', () => {
     assert.equal(proxy?.['backlog=16384'], true);
   });
 });
+
+test('relative plugins start at the folder of the file that sets them, whatever else it sets', () => {
+  const conf = file('plugins = ./mine\n');
+  const folderOf = (sources: SettingSources) => loadSettings({ conf, cwd: '/', ...sources }).settings.pluginFolder;
+  assert.equal(folderOf({}), cwd);
+  assert.equal(folderOf({ defaults: { plugins: 'off' }, env: { KONG_LOG_LEVEL: 'warn' } }), cwd);
+  assert.equal(folderOf({ env: { KONG_PLUGINS: './other' } }), null);
+  assert.equal(folderOf({ flags: { plugins: './other' } }), null);
+  assert.equal(folderOf({ conf: file('log_level = warn\n') }), null);
+});

@@ -43,9 +43,10 @@ export function loadSettings(sources: SettingSources = {}): LoadedSettings {
   const env = sources.env ?? {};
   const warnings: string[] = [];
   const file = sources.conf === null ? null : findConfFile(sources.conf, cwd);
+  const ofFile: Layer = file === null ? new Map() : layerFromFile(file, warnings);
   const layers: readonly Layer[] = [
     layerFromFlags(sources.defaults ?? {}),
-    file === null ? new Map() : layerFromFile(file, warnings),
+    ofFile,
     layerFromEnvironment(env, warnings),
     layerFromFlags(sources.flags ?? {}),
     layerFromCode(sources.given ?? {}),
@@ -72,7 +73,8 @@ export function loadSettings(sources: SettingSources = {}): LoadedSettings {
   if (values['role'] === 'data_plane' && effective('database', layers) === null) values['database'] = 'off';
   const shown = publicSettings(values, texts);
   if (effective('admin_gui_listen', layers) === null) makeOptional(values as Values);
-  const pluginFolder = file !== null && setByFile('plugins', layers) ? dirname(file) : null;
+  const plugins = effective('plugins', layers);
+  const pluginFolder = file !== null && plugins !== null && plugins === ofFile.get('plugins') ? dirname(file) : null;
   const settings = { ...buildSettings(values as Values, shown, cwd), pluginFolder };
   warnings.push(...settingsWarnings(settings));
   return { settings, warnings, file };
@@ -89,11 +91,6 @@ function makeOptional(values: Values): void {
 
 function effective(name: SettingName, layers: readonly Layer[]): Written | null {
   return layers.findLast((layer) => layer.has(name))?.get(name) ?? null;
-}
-
-function setByFile(name: SettingName, layers: readonly Layer[]): boolean {
-  const written = layers[0]?.get(name);
-  return written !== undefined && effective(name, layers) === written;
 }
 
 function severalInvalid(errors: readonly SettingsError[]): SettingsError {
