@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { startTestGateway } from '../../../test/support/gateway.ts';
 import { runReadme } from '../../../test/support/readme-commands.ts';
 import { startRig } from '../../../test/support/rig.ts';
+import { until } from '../../../test/support/until.ts';
 
 const access = ['(context) => refuse(403, "no")'];
 
@@ -98,6 +99,21 @@ test('a document of a node without a database is refused while functions are off
   assert.equal(status, 400);
   assert.match(JSON.stringify(body), /set untrusted_lua = sandbox/);
 });
+
+for (const mode of ['sandbox', 'on']) {
+  test(`what-if shows what a function would do, with ${mode}`, async (t) => {
+    const rig = await startRig({ env: { KONG_UNTRUSTED_LUA: mode, SLUICEGATE_TRAFFIC_RECORDER: '100' } });
+    t.after(() => rig.close());
+    await (await fetch(rig.gateway.proxyUrl)).arrayBuffer();
+    const { admin } = rig.gateway;
+    await until(async () => Object((await admin('GET', '/traffic')).body['recorder']).kept === 1);
+    const changes = [{ method: 'POST', path: '/plugins', body: { name: 'pre-function', config: { access } } }];
+    const { status, body } = await admin('POST', '/what-if', { changes });
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.equal(body['changed'], 1, JSON.stringify(body));
+    assert.match(JSON.stringify(body), /"status":403/);
+  });
+}
 
 for (const name of ['pre-function', 'post-function']) {
   test(`the README of ${name} works as printed, in the sandbox`, async (t) => {
