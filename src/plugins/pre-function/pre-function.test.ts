@@ -278,4 +278,14 @@ describe('with untrusted_lua = sandbox', () => {
     assert.deepEqual(plugin.logLines, [{ level: 'warn', message: 'x', fields: plugin.logLines[0]?.fields }]);
     assert.equal(plugin.logLines[0]?.fields['a'], 1);
   });
+
+  it('refuses names of counters that could come from requests', async () => {
+    const plugin = at('sandbox', { access: ['({ request }) => count(request.query)'] });
+    for (let name = 0; name < 70; name++) await plugin.request({ path: `/?n${name}` });
+    await plugin.request({ path: '/?a=1' });
+    assert.equal(plugin.counts.size, 64);
+    assert.equal(plugin.logLines.length, 7);
+    assert.match(String(plugin.logLines[0]?.fields['error']), /more than 64 counters/);
+    assert.match(String(plugin.logLines[6]?.fields['error']), /'a=1' is not the name of a counter/);
+  });
 });
