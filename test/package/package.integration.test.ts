@@ -183,9 +183,9 @@ describe('the package, packed and installed in an empty folder', () => {
       assert.ok(paths.includes(path), path);
     const dashboard = packed.files.filter(({ path }) => path.startsWith('dashboard/'));
     const shown = dashboard.reduce((sum, { size }) => sum + size, 0);
-    assert.ok(packed.unpackedSize - shown < 6_250_000, `${packed.unpackedSize} with ${shown} of the dashboard`);
+    assert.ok(packed.unpackedSize - shown < 7_000_000, `${packed.unpackedSize} with ${shown} of the dashboard`);
     // Each file of the dashboard is there three times: as it is, and in two compressed forms.
-    assert.ok(shown < 2_000_000 && packed.size < 2_750_000, `${shown} / ${packed.size}`);
+    assert.ok(shown < 2_000_000 && packed.size < 2_950_000, `${shown} / ${packed.size}`);
   });
 
   it('starts with npx, with every bundled plugin, its threads and a plugin in TypeScript', {
