@@ -1,7 +1,7 @@
 import { buildPlan } from '../data/plugin-runner/build-plan.ts';
 import { createInstance, type PluginHost, retireInstance } from '../data/plugin-runner/instances.ts';
 import type { PluginInstance } from '../data/plugin-runner/plan.ts';
-import type { Plugin } from '../plugin-sdk/define-plugin.ts';
+import type { ConfigInput, Plugin, TypedPlugin } from '../plugin-sdk/define-plugin.ts';
 import type { EntityAccess } from '../plugin-sdk/entity-access.ts';
 import type { MetricFamily, UpstreamState } from '../plugin-sdk/metrics.ts';
 import type { StreamContext } from '../plugin-sdk/stream-contexts.ts';
@@ -14,9 +14,12 @@ import type { TestRequest } from './test-exchange.ts';
 import { type TestLogLine, testHost } from './test-host.ts';
 import { runStream, type TestStream, type TestStreamOutcome } from './test-stream.ts';
 
-export interface TestPluginOptions {
+type Fields = Readonly<Record<string, unknown>>;
+
+/** `C`: the configuration of the plugin, which completes the fields of `config` in editors. */
+export interface TestPluginOptions<C = unknown> {
   /** Validated as the Admin API does; `request` rejects for an invalid one. Default: empty, so the defaults. */
-  readonly config?: Readonly<Record<string, unknown>>;
+  readonly config?: unknown extends C ? Fields : ConfigInput<C> | Fields;
   /** Plugins that run for the same requests, by their priority. Default: none. */
   readonly otherPlugins?: readonly { readonly plugin: Plugin; readonly config?: Readonly<Record<string, unknown>> }[];
   /** Rows by entity (`consumers`, `keyauth_credentials`), shared by all plugins of the test. Default: none. */
@@ -66,9 +69,10 @@ export interface PluginTest {
  * const { response } = await plugin.request({ path: '/?name=Bob' });
  * assert.equal(response.status, 403);
  */
-export function testPlugin(plugin: Plugin, options: TestPluginOptions = {}): PluginTest {
+export function testPlugin<C>(plugin: TypedPlugin<C>, options: TestPluginOptions<C> = {}): PluginTest {
+  const config = (options.config ?? {}) as Fields;
   const logLines: TestLogLine[] = [];
-  const plugins = [{ plugin, config: options.config ?? {} }, ...(options.otherPlugins ?? [])];
+  const plugins = [{ plugin: plugin as Plugin, config }, ...(options.otherPlugins ?? [])];
   let instances: Promise<readonly PluginInstance[]> | null = null;
   const counts = new Map<string, number>();
   const host = testHost(options, logLines, counts);
@@ -89,7 +93,7 @@ export function testPlugin(plugin: Plugin, options: TestPluginOptions = {}): Plu
     stream: async (stream = {}) => runStream(stream, await ready()),
     metrics: async () => {
       const [instance] = await ready();
-      return instance === undefined ? [] : await metricsOf(plugin, options, instance.id, host);
+      return instance === undefined ? [] : await metricsOf(plugin, config, options.upstreams ?? [], instance.id, host);
     },
     drain: async () => {
       for (const { phases } of await ready()) await phases.drain?.();
@@ -125,7 +129,8 @@ async function setUp(
 
 async function metricsOf(
   plugin: Plugin,
-  { config: given = {}, upstreams = [] }: TestPluginOptions,
+  given: Fields,
+  upstreams: readonly UpstreamState[],
   id: string,
   host: PluginHost,
 ): Promise<readonly MetricFamily[]> {

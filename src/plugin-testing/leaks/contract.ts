@@ -16,7 +16,7 @@ export interface LeakOptions<C> extends Pick<TestGatewayOptions, 'settings' | 'b
   readonly request?: (n: number) => GatewayRequest;
   /** Answers of the backend. Default: 200 with what it received, as JSON. */
   readonly backend?: BackendHandler;
-  /** Requests of a round. Default: 100. */
+  /** Requests of a round. Default: 50. */
   readonly requests?: number;
 }
 

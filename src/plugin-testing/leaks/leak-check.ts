@@ -7,7 +7,7 @@ import type { Leak, LeakOptions, LeakReport } from './contract.ts';
 const leastOfRequest = 20;
 const leastOfSetup = 256;
 /** Setups of a round. */
-const setups = 10;
+const setups = 6;
 /** Rounds in a row in which the number of resources must have grown. */
 const resourceRounds = 4;
 
@@ -27,7 +27,7 @@ export async function leakCheck<C>(plugin: TypedPlugin<C>, options: LeakOptions<
   const { allocationPlace } = await import('./places.ts');
   const { withPlainCode } = await import('./plain-code.ts');
   const { Resources } = await import('./resources.ts');
-  const { requests: size = 100, request: requestOf = usual } = options;
+  const { requests: size = 50, request: requestOf = usual } = options;
   const configure = options.configure ?? ((one: InstanceConfig) => simpleConfig(one));
   const instance: InstanceConfig = { name: plugin.name, config: { ...options.config } };
   const config = configure(instance);
@@ -84,7 +84,9 @@ export async function leakCheck<C>(plugin: TypedPlugin<C>, options: LeakOptions<
     // A leak of each request is one of the requests of a setup, too.
     const known = per === 'setup' && leaks.some((leak) => leak.kind === 'heap' && growth.perUnit < leak.amount * 2);
     if (growth.grows && !explained && !known) {
-      leaks.push(leakOf('heap', per, growth.perUnit, await allocationPlace(threeTimes(round)), ''));
+      leaks.push(
+        leakOf('heap', per, growth.perUnit, await withPlainCode(() => allocationPlace(threeTimes(round))), ''),
+      );
     }
     return growth.perUnit;
   }

@@ -73,7 +73,7 @@ export class Resources {
       const place = placeInStack(new Error('added here').stack ?? '');
       if (place !== null) this.#added.set(String(event), place);
     };
-    // `newListener` is emitted before each listener, with the stack of the caller.
+    // `newListener` is emitted before each listener, with the stack of the code that adds it.
     process.on('newListener', note);
     return () => void process.off('newListener', note);
   }
