@@ -56,22 +56,19 @@ export function removeListeners(): void {
   for (const listener of listeners.splice(0)) process.off('SIGWINCH', listener);
 }
 
-/** Plugins that look like those, and clean up. */
-export const tidy = {
-  nothing: plugin(() => ({})),
-  bounded: plugin(() => ({
+/** A plugin that looks like all of those, and cleans up. */
+export const tidy = plugin(() => {
+  const timer = setInterval(() => {}, 1_000);
+  const listener = (): void => {};
+  process.on('SIGWINCH', listener);
+  return {
     access(context) {
       bounded.set(context.request.path, context.request.id);
     },
     headerFilter: (context) => context.response.setHeader('X-Seen', String(bounded.size)),
-  })),
-  interval: plugin(() => {
-    const timer = setInterval(() => {}, 1_000);
-    return { dispose: () => clearInterval(timer) };
-  }),
-  listener: plugin(() => {
-    const listener = (): void => {};
-    process.on('SIGWINCH', listener);
-    return { dispose: () => void process.off('SIGWINCH', listener) };
-  }),
-};
+    dispose() {
+      clearInterval(timer);
+      process.off('SIGWINCH', listener);
+    },
+  };
+});

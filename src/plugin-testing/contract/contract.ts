@@ -1,8 +1,8 @@
 import type { ConfigInput } from '../../plugin-sdk/define-plugin.ts';
 import type { BackendHandler } from '../gateway/backend/contract.ts';
-import type { GatewayRequest } from '../gateway/client/contract.ts';
+import type { GatewayRequest, TestAnswer } from '../gateway/client/contract.ts';
 import type { InstanceConfig, TestConfig } from '../gateway/config/contract.ts';
-import type { TestGatewayOptions } from '../gateway/options.ts';
+import type { TestGateway, TestGatewayOptions } from '../gateway/options.ts';
 
 /** Registers a test: `test` of `node:test` or of vitest. */
 export type RegisterTest = (name: string, body: () => Promise<void>) => unknown;
@@ -28,7 +28,7 @@ export interface ContractCase {
 
 /** What a case works with. */
 export interface ContractRig {
-  readonly gateway: import('../gateway/options.ts').TestGateway;
+  readonly gateway: TestGateway;
   /** The config with the instance under test. */
   readonly config: TestConfig;
   /** The same without it. */
@@ -36,7 +36,7 @@ export interface ContractRig {
   /** A request with what the options say all of them have; a path is appended to theirs. */
   request(request?: GatewayRequest): GatewayRequest;
   /** The answer, with the clock moved as far as it takes. Fails when there is none, or one that is not complete. */
-  answer(request?: GatewayRequest): Promise<import('../gateway/client/contract.ts').TestAnswer>;
+  answer(request?: GatewayRequest): Promise<TestAnswer>;
   /** The first bytes of a request over a connection of its own: request line, `Host` and the common fields. */
   head(method: string, path: string): string;
 }
