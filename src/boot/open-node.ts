@@ -15,12 +15,13 @@ export interface OpenedNode extends NodeCore {
 /** Rejects when a log cannot be opened, or the code of a plugin cannot be loaded. `warnings` about the settings are logged. */
 export async function openNode(node: NodeCore, warnings: readonly string[]): Promise<OpenedNode> {
   const { options, supervisor, workerReports, shutdown, pluginCode } = node;
+  const { application, development } = options;
+  // An application has no thread in which code could be tried first: it is loaded where it runs.
+  if (application === null) await pluginCode.begin();
   // The workers load their code meanwhile.
-  await pluginCode.begin();
   supervisor.start();
   // Imported while the workers start, not before.
   const { openNodeLogs } = await import('./observability/node-logs.ts');
-  const { application, development } = options;
   const logs = openNodeLogs(options.settings, application?.log ?? development?.log ?? null);
   shutdown.logTo(logs);
   options.supply?.logTo(logs.node);

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { startBackend } from '../../test/support/backend.ts';
 import { definePlugin, httpProtocols } from '../plugin-sdk/index.ts';
 import { record, string } from '../plugin-sdk/schema.ts';
@@ -137,6 +141,34 @@ test('a plugin that throws or rejects is a 500 of that request, in the log of th
   assert.ok(lines.some((line) => line.startsWith('error') && line.includes('planted')));
   await gateway.apply(configOf(backend.url, { plugins: [{ name: 'test-broken' }] }));
   assert.equal((await get(port, '/rejects')).status, 500);
+});
+
+test('a plugin is loaded by its path from the module that names it, and an error in it has its place', async (t) => {
+  await using backend = await startBackend();
+  const folder = mkdtempSync(join(tmpdir(), 'embedded-plugin-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const write = (name: string, setup: string): void =>
+    writeFileSync(
+      join(folder, name),
+      `import { definePlugin, httpProtocols } from 'sluicegate/plugin-sdk';
+       import { record } from 'sluicegate/plugin-sdk/schema';
+       export default definePlugin({
+         name: 'by-path', version: '1.0.0', priority: 500, protocols: httpProtocols,
+         schema: { config: record({}) },
+         setup: () => ({ ${setup} }),
+       });`,
+    );
+  write('policy.ts', `headerFilter: ({ response }) => response.setHeader('X-By', 'path')`);
+  const from = pathToFileURL(join(folder, 'app.ts'));
+  const config = configOf(backend.url, { plugins: [{ name: 'by-path' }] } as unknown as Partial<GatewayConfig>);
+  const gateway = await openGateway(t, { plugins: ['./policy.ts'], from, config });
+  const { port } = await gateway.listen({ port: 0 });
+  assert.equal((await get(port, '/')).headers.get('x-by'), 'path');
+  write('broken.ts', 'headerFilter: (');
+  await assert.rejects(
+    createGateway({ plugins: ['./broken.ts'], from }),
+    /'\.\/broken\.ts' cannot be loaded: .*broken\.ts:\d+:\d+/,
+  );
 });
 
 test('two gateways in one process share nothing, and the end of one is not that of the other', async (t) => {
