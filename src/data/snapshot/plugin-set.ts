@@ -34,7 +34,7 @@ export class SetupFailure extends Error {
   readonly plugin: string;
 
   constructor(plugin: string, instance: string, cause: Error) {
-    super(`plugin '${plugin}' cannot set up instance ${instance}: ${cause.message}`, { cause });
+    super(`plugin '${plugin}' cannot set up instance ${instance}: ${failureMessage(cause.cause ?? cause)}`, { cause });
     this.plugin = plugin;
   }
 }
