@@ -10,8 +10,15 @@ export function loadProblemOf(
   root: string,
 ): CodeProblem {
   const place = file === null || line === null || column === null ? null : { file, line, column };
-  // The entry of the setting is what the person has just named.
-  return problemAt(failure, message.replace(/^plugins: '[^']*' cannot be loaded: /, ''), place, root);
+  // The person has just named the plugin, and the example has one instance of it.
+  return problemAt(
+    failure,
+    message
+      .replace(/^plugins: '[^']*' cannot be loaded: /, '')
+      .replace(/^plugin '[^']*' cannot set up instance [0-9a-f-]+: /, 'setup failed: '),
+    place,
+    root,
+  );
 }
 
 /** The plugins that a problem in this file concerns: those of its folder, or all. */

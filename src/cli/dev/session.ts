@@ -172,7 +172,11 @@ function refusesConfig({ state, reason = '' }: ReloadOutcome): boolean {
 }
 
 /** What the session itself says in its own words. */
-const said: ReadonlySet<string> = new Set(['new code of plugins was refused', 'new code of plugins was rolled back']);
+const said: ReadonlySet<string> = new Set([
+  'plugin loaded',
+  'new code of plugins was refused',
+  'new code of plugins was rolled back',
+]);
 const quiet: ReadonlySet<string> = new Set(['debug', 'info', 'notice']);
 
 function isShown(level: string, message: string, { plugin }: Readonly<Record<string, unknown>>): boolean {

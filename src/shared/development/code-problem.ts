@@ -35,11 +35,16 @@ export function problemAt(
   place: SourcePlace | null,
   root: string,
 ): CodeProblem {
+  const shownPlace = place === null ? null : `${shownPath(place.file, root)}:${place.line}:${place.column}`;
+  const text = withoutVersions(message.slice(0, maxMessage))
+    .replaceAll(`file://${root}${sep}`, '')
+    .replaceAll(root + sep, '');
   return {
     plugin,
     title,
-    message: withoutVersions(message.slice(0, maxMessage)).replaceAll(root + sep, ''),
-    place: place === null ? null : `${shownPath(place.file, root)}:${place.line}:${place.column}`,
+    // Some messages end with the place.
+    message: shownPlace !== null && text.endsWith(` (${shownPlace})`) ? text.slice(0, -shownPlace.length - 3) : text,
+    place: shownPlace,
     excerpt: place === null ? null : sourceExcerpt(place),
   };
 }
