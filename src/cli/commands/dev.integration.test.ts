@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { until } from '../../../test/support/until.ts';
@@ -248,6 +248,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     assert.equal(await dev.exit, 0);
     assert.equal(await waiting, 'cut off');
     assert.ok(!existsSync(join(dev.folder, '.sluicegate')));
+    assert.deepEqual(readdirSync(dev.temporary), []);
   });
 }
 

@@ -17,6 +17,8 @@ export type PluginFiles = Readonly<Record<string, string>>;
 /** A `sluicegate dev` in a folder with a plugin. */
 export interface DevProcess extends ProcessOutput {
   readonly folder: string;
+  /** Where it makes its temporary prefix. */
+  readonly temporary: string;
   readonly child: ChildProcess;
   readonly exit: Promise<number | null>;
   /** Base URL of the proxy, once the gateway has started. */
@@ -52,11 +54,13 @@ export function pluginFolder(t: TestContext, files: PluginFiles): string {
 
 export function startDev(t: TestContext, files: PluginFiles, options: DevOptions = {}): DevProcess {
   const folder = pluginFolder(t, files);
+  // A process that is killed leaves its prefix behind.
+  const temporary = pluginFolder(t, {});
   const { args = [], cwd = '.', listeners = anywhere } = options;
   const argv = ['--disable-warning=ExperimentalWarning', main, 'dev', ...args, ...listeners];
   const child = spawn(process.execPath, argv, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { NODE_COMPILE_CACHE: cache, TMPDIR: tmpdir() },
+    env: { NODE_COMPILE_CACHE: cache, TMPDIR: temporary },
     cwd: join(folder, cwd),
   });
   const collected = collectOutput(child);
@@ -68,7 +72,7 @@ export function startDev(t: TestContext, files: PluginFiles, options: DevOptions
   const { output } = collected;
   return {
     ...collected,
-    ...{ folder, child, exit },
+    ...{ folder, temporary, child, exit },
     proxy: () => {
       const found = /^ {2}proxy +(http:\/\/\S+)/m.exec(output())?.[1];
       if (found === undefined) throw new Error(`the proxy does not listen:\n${output()}`);
