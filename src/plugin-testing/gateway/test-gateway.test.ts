@@ -92,6 +92,24 @@ test('gateways next to each other have clocks and state of their own', async () 
   await Promise.all(gateways.map((gateway) => gateway.close()));
 });
 
+test('with the real clock time passes by itself, also next to a gateway whose time stands still', async () => {
+  const plugin = probePlugin(() => ({
+    async access(context) {
+      await wait(20);
+      context.upstream.setHeader('X-Time', String(Date.now()));
+    },
+  }));
+  const real = await createTestGateway({ plugins: [plugin], clock: 'real' });
+  const still = await createTestGateway({ plugins: [plugin], clock: { start: 1_000 } });
+  const { answer } = still.start();
+  assert.equal((await real.request()).status, 200);
+  assert.ok(Number(real.backend.requests[0]?.header('x-time')) > 1_000_000);
+  assert.equal(still.backend.requests.length, 0, 'its 20 ms have not passed');
+  assert.equal((await still.clock.until(answer)).status, 200);
+  assert.equal(still.backend.requests[0]?.header('x-time'), '1020');
+  await Promise.all([real.close(), still.close()]);
+});
+
 test('an edit does not touch a request in flight', async () => {
   const marks: string[] = [];
   const plugin = probePlugin(({ mark }) => ({
