@@ -23,7 +23,7 @@ export class LocalThread implements WorkerThread {
   readonly plugins: readonly Plugin[];
   readonly #options: LocalThreadOptions;
   readonly #listeners = new Map<string, Listener[]>();
-  readonly #started = Promise.withResolvers<DataPlaneWorker | null>();
+  #started = Promise.withResolvers<DataPlaneWorker | null>();
   #booted = false;
   #ended = false;
   #heartbeat: NodeJS.Timeout | undefined;
@@ -48,7 +48,8 @@ export class LocalThread implements WorkerThread {
   postMessage(message: WorkerBoot | ToWorker): void {
     if (!this.#booted) {
       this.#booted = true;
-      void this.#begin(message as WorkerBoot).then(this.#started.resolve);
+      const { resolve } = this.#started;
+      void this.#begin(message as WorkerBoot).then(resolve);
       return;
     }
     void this.#started.promise
@@ -104,6 +105,10 @@ export class LocalThread implements WorkerThread {
     this.#ended = true;
     clearInterval(this.#heartbeat);
     this.#emit('exit', code);
+    // Caches of the thread, which goes on, may still have what logs through it: that must not keep the data plane.
+    this.#started = Promise.withResolvers();
+    this.#started.resolve(null);
+    this.#listeners.clear();
   }
 
   #emit(event: string, value: unknown): void {
