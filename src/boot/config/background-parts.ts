@@ -4,6 +4,7 @@ import type { ConfiguredInstance, PluginLogger, PluginSettings } from '../../plu
 import type { Row } from '../../shared/entities/entity.ts';
 import type { ErrorLog } from '../../shared/logs/error-log.ts';
 import type { SnapshotDelta } from '../../shared/messages/messages.ts';
+import { currentInstance } from '../../shared/plugin-loader/config-defaults.ts';
 import { failureFields } from '../../shared/plugin-loader/failure-fields.ts';
 import { rejectVaultReferences } from '../../shared/plugin-loader/reject-vault-references.ts';
 import { MeterPhase, type PluginMeters } from '../../shared/zones/plugin-meter.ts';
@@ -199,7 +200,7 @@ class BackgroundPart {
     this.#running ??= await this.#start();
     // The node may have begun to stop meanwhile.
     if (this.#aborted) this.#running?.ending.abort();
-    this.#running?.part.configured([...this.#instances.values()]);
+    this.#running?.part.configured([...this.#instances.values()].map((one) => currentInstance(this.#plugin, one)));
   }
 
   async #end(): Promise<void> {

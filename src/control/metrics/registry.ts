@@ -1,6 +1,7 @@
 import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
 import type { MetricFamily, PluginMetricsModule, PluginMetricsTools } from '../../plugin-sdk/metrics.ts';
 import type { SnapshotDelta } from '../../shared/messages/messages.ts';
+import { currentInstance } from '../../shared/plugin-loader/config-defaults.ts';
 import { failureMessage } from '../../shared/plugin-loader/failure-fields.ts';
 import { throttledLog } from '../../shared/util/time/throttled-log.ts';
 import type { CoreFacts } from './core-facts.ts';
@@ -103,9 +104,11 @@ export class MetricsRegistry {
   async #pluginFamilies(name: string): Promise<readonly MetricFamily[]> {
     const metrics = await this.#module(name);
     if (metrics === null) return [];
-    const { zone, upstreams, background } = this.#options;
+    const { zone, upstreams, background, plugins } = this.#options;
+    const plugin = plugins.get(name);
     return metrics({
-      instances: () => this.#instances.of(name),
+      instances: () =>
+        this.#instances.of(name).map((one) => (plugin === undefined ? one : currentInstance(plugin, one))),
       background: (message) => background(name, message),
       zone,
       upstreams,

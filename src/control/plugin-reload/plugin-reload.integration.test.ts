@@ -61,6 +61,17 @@ test('what a running node cannot exchange is refused with the reason', async () 
   assert.equal(await rig.text(), 'one');
 });
 
+test('stored rows have the fields that only the new schema has', async () => {
+  await using rig = await startReloadRig(answering('one'));
+  const fields = 'text: string({}), mode: string({ required: true, default: "fast" })';
+  await rig.write({
+    fields,
+    setup: 'const text = [config.text, config.mode].map(String).join(); return { access: () => replyText(200, text) };',
+  });
+  assert.equal((await rig.reload()).state, 'live');
+  assert.equal(await rig.text(), 'null,fast');
+});
+
 test('rows that the new schema refuses refuse the code; a new field is known to the Admin API', async () => {
   await using rig = await startReloadRig(
     { ...answering('one'), fields: 'limit: integer({})' },

@@ -6,6 +6,7 @@ import type { PluginPhases } from '../../plugin-sdk/phases.ts';
 import type { PluginLogger, PluginNode, PluginSettings, PluginTools } from '../../plugin-sdk/tools.ts';
 import type { ZoneRequest } from '../../plugin-sdk/zones.ts';
 import type { Lease, LeaseRequest } from '../../shared/limits/limit-tools.ts';
+import { currentConfig } from '../../shared/plugin-loader/config-defaults.ts';
 import { rejectVaultReferences } from '../../shared/plugin-loader/reject-vault-references.ts';
 import { type PluginMeter, privateMeter } from '../../shared/zones/plugin-meter.ts';
 import { entityMark, PluginPhase } from '../../shared/zones/worker-vitals.ts';
@@ -46,7 +47,7 @@ export function createInstance(plugins: ReadonlyMap<string, Plugin>, row: Plugin
   const plugin = plugins.get(row.name);
   if (plugin === undefined) throw new Error(`plugin '${row.name}' is not enabled: add it to the 'plugins' setting`);
   rejectVaultReferences(row.config);
-  const config = deepFreeze(structuredClone(row.config));
+  const config = deepFreeze(structuredClone(currentConfig(plugin, row.config)));
   const log = namedLogger(host.log, { plugin: row.name, plugin_instance: row.id });
   const mark = entityMark(row.id);
   if (host.quarantine?.has(mark))

@@ -1,7 +1,9 @@
 import { isPlugin, type Plugin, type PluginLoader, type PluginModule } from '../../plugin-sdk/define-plugin.ts';
 import { bundledPlugins } from '../../plugins/registry.ts';
 import type { PluginCode } from '../../shared/plugin-loader/code/plugin-code.ts';
+import { rememberDefaults } from '../../shared/plugin-loader/config-defaults.ts';
 import { addPlugins, loadPlugins } from '../../shared/plugin-loader/load-plugins.ts';
+import { originOf } from '../../shared/plugin-loader/plugin-origin.ts';
 
 /**
  * The plugins of a worker. Bundled plugins are loaded when the config first names them: loading all of them would cost
@@ -28,6 +30,10 @@ export class PluginRegistry {
       ? bundledPlugins
       : new Map([...bundledPlugins].filter(([name]) => setting.includes(name)));
     const plugins = new Map(addPlugins(await loadPlugins(own, baseDirectory), more));
+    for (const code of codes) {
+      const plugin = [...plugins.values()].find((one) => originOf(one) === code.file);
+      if (plugin !== undefined) rememberDefaults(plugin, code.defaults);
+    }
     for (const name of plugins.keys()) {
       if (enabled.has(name)) throw new Error(`plugins: two plugins have the name '${name}'`);
     }
@@ -58,6 +64,7 @@ export class PluginRegistry {
       codes.map(async (code) => {
         const { default: plugin } = (await importVersion(code)) as Partial<PluginModule>;
         if (!isPlugin(plugin)) throw new Error(`the default export of ${code.file} is not created by definePlugin`);
+        rememberDefaults(plugin, code.defaults);
         return plugin;
       }),
     );

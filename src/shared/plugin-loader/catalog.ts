@@ -4,6 +4,7 @@ import type { EntityCheck } from '../schema/entity-checks.ts';
 import type { Field } from '../schema/field-meta.ts';
 import { type RecordSchema, string } from '../schema/fields.ts';
 import { extendRecord } from '../schema/record.ts';
+import { configDefaults, rememberDefaults } from './config-defaults.ts';
 import { isDeferred } from './deferred-plugin.ts';
 
 /** What the control plane needs to know about a plugin. */
@@ -80,6 +81,7 @@ async function describePlugin(plugin: Plugin, options: Required<CatalogOptions>)
 
 async function loaded(plugin: Plugin): Promise<() => PluginSchema> {
   const schema = await plugin.loadSchema();
+  rememberDefaults(plugin, configDefaults(schema.config));
   return () => schema;
 }
 

@@ -2,6 +2,7 @@ import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
 import type { ZoneKind, ZoneRequest } from '../../plugin-sdk/zones.ts';
 import type { Row } from '../entities/entity.ts';
 import type { SnapshotDelta, ZoneChanges } from '../messages/messages.ts';
+import { currentInstance } from '../plugin-loader/config-defaults.ts';
 import { minStoreBytes } from './store/store-layout.ts';
 
 interface Zone {
@@ -136,7 +137,9 @@ export class ZoneRegistry {
 
 function zonesOf(plugin: Plugin | undefined, row: Row): readonly ZoneRequest[] {
   try {
-    return (plugin?.zones(row['config'], row.id) ?? []).filter(isPossible);
+    if (plugin === undefined) return [];
+    const { config } = currentInstance(plugin, { id: row.id, config: row['config'] });
+    return plugin.zones(config, row.id).filter(isPossible);
   } catch {
     return [];
   }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { ConfigDefaults } from '../config-defaults.ts';
 import { digestOf, type RecordedModule } from './recorded-module.ts';
 import { versionLength } from './version-url.ts';
 
@@ -14,11 +15,13 @@ export interface PluginCode {
   readonly version: string;
   /** By URL. */
   readonly modules: ReadonlyMap<string, RecordedModule>;
+  /** Of the plugin's configuration. */
+  readonly defaults: ConfigDefaults;
 }
 
 export function pluginCode(file: string, modules: ReadonlyMap<string, RecordedModule>): PluginCode {
   const files = [...modules].map(([url, { digest }]) => `${url}\n${digest}`);
-  return { file, version: digestOf(files.toSorted().join('\n')).slice(0, versionLength), modules };
+  return { file, version: digestOf(files.toSorted().join('\n')).slice(0, versionLength), modules, defaults: new Map() };
 }
 
 /** The files have the recorded content. */

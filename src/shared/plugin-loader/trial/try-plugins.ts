@@ -7,6 +7,7 @@ import { createPluginCatalog } from '../catalog.ts';
 import { recordCode } from '../code/code-hooks.ts';
 import type { PluginCode } from '../code/plugin-code.ts';
 import { cleanError } from '../code/version-url.ts';
+import { configDefaults } from '../config-defaults.ts';
 import { checkPin, checkRecorded } from '../integrity/check-pins.ts';
 import { loadPlugins } from '../load-plugins.ts';
 import { loadProblem } from '../load-problem.ts';
@@ -21,7 +22,7 @@ export async function tryPlugins(boot: TrialBoot): Promise<TrialResult> {
   const finish = recordCode();
   const plugins = await loadPlugins(ownEntries(setting), baseDirectory, { pins });
   checkBundledNames(setting, plugins);
-  const loaded = new Map<string, Omit<TriedPlugin, 'code' | 'uses'>>();
+  const loaded = new Map<string, LoadedParts>();
   for (const plugin of plugins.values()) loaded.set(plugin.name, await loadParts(plugin));
   if (rows.length > 0) await checkRows(plugins, rows, sharedStore);
   const codes = new Map<string, PluginCode>(finish().map((code) => [code.file, code]));
@@ -32,7 +33,8 @@ export async function tryPlugins(boot: TrialBoot): Promise<TrialResult> {
       const code = codes.get(originOf(plugin) ?? '');
       const parts = loaded.get(plugin.name);
       if (code === undefined || parts === undefined) throw new Error(`plugin '${plugin.name}' was not recorded`);
-      return { ...parts, code, uses: capabilityUses(code) };
+      const { defaults, ...about } = parts;
+      return { ...about, code: { ...code, defaults }, uses: capabilityUses(code) };
     }),
   };
 }
@@ -54,15 +56,18 @@ function checkPinned({ baseDirectory, pins }: TrialBoot, codes: ReadonlyMap<stri
   }
 }
 
-async function loadParts(plugin: Plugin): Promise<Omit<TriedPlugin, 'code' | 'uses'>> {
+interface LoadedParts extends Omit<TriedPlugin, 'code' | 'uses'>, Pick<PluginCode, 'defaults'> {}
+
+async function loadParts(plugin: Plugin): Promise<LoadedParts> {
   try {
-    await plugin.loadSchema();
+    const { config } = await plugin.loadSchema();
     const entities = await plugin.loadEntities();
     const adminRoutes = await plugin.loadAdminRoutes();
     await plugin.loadBackground();
     await plugin.loadMetrics();
     return {
       name: plugin.name,
+      defaults: configDefaults(config),
       version: plugin.version,
       capabilities: plugin.capabilities,
       entities: JSON.stringify(entities.map(({ name, path, schema }) => [name, path, [...schema.fields.keys()]])),
