@@ -29,7 +29,14 @@ export async function waitUntilLoadable(options: FirstLoadOptions): Promise<bool
   try {
     for (;;) {
       const result = await runTrial(
-        { setting: settings.plugins, pins: settings.pluginPins, baseDirectory: root, sharedStore: false, rows: [] },
+        {
+          setting: settings.plugins,
+          pins: settings.pluginPins,
+          baseDirectory: root,
+          sharedStore: false,
+          untrustedFunctions: settings.untrustedFunctions,
+          rows: [],
+        },
         { compileCache: null, startThread: (start) => start() },
       );
       if (result.ok) return true;

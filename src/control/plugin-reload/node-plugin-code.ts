@@ -4,7 +4,7 @@ import type { Settings } from '../../shared/settings/settings.ts';
 import type { TrialOptions } from './run-trial.ts';
 
 export interface NodePluginCodeOptions extends TrialOptions {
-  readonly settings: Pick<Settings, 'plugins' | 'pluginPins' | 'database' | 'role'>;
+  readonly settings: Pick<Settings, 'plugins' | 'pluginPins' | 'database' | 'role' | 'untrustedFunctions'>;
   readonly baseDirectory: string;
 }
 
@@ -54,10 +54,8 @@ export class NodePluginCode {
     const { settings, baseDirectory } = this.#options;
     const { runTrial } = await import('./run-trial.ts');
     const sharedStore = settings.database !== 'off' || settings.role === 'data_plane';
-    return runTrial(
-      { setting: settings.plugins, pins: settings.pluginPins, baseDirectory, sharedStore, rows },
-      this.#options,
-    );
+    const { plugins: setting, pluginPins: pins, untrustedFunctions } = settings;
+    return runTrial({ setting, pins, baseDirectory, sharedStore, untrustedFunctions, rows }, this.#options);
   }
 
   /** The files have the content that the workers run. */

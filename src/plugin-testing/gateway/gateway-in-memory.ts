@@ -8,6 +8,7 @@ import type { MetricFamily } from '../../plugin-sdk/metrics.ts';
 import type { PluginLogger } from '../../plugin-sdk/tools.ts';
 import type { WorkerBoot } from '../../shared/messages/messages.ts';
 import { pluginDrainTimeout, pluginSettings } from '../../shared/messages/plugin-settings.ts';
+import type { Settings } from '../../shared/settings/settings.ts';
 import { createSerialQueue } from '../../shared/util/time/serial-queue.ts';
 import { AddressZone } from '../../shared/zones/address-zone.ts';
 import { Counter, workerCounters } from '../../shared/zones/counters.ts';
@@ -58,17 +59,19 @@ export class GatewayInMemory implements TestGateway {
   #closing: Promise<void> | null = null;
 
   static async open(options: OpenOptions): Promise<GatewayInMemory> {
-    const gateway = new GatewayInMemory(options, await knownPlugins(options.plugins ?? []));
+    const settings = gatewaySettings(options.settings ?? {});
+    const known = await knownPlugins(options.plugins ?? [], settings.untrustedFunctions);
+    const gateway = new GatewayInMemory(options, settings, known);
     await gateway.#start();
     return gateway;
   }
 
-  private constructor({ time, settings = {}, background = {}, onRequest }: OpenOptions, known: KnownPlugins) {
+  private constructor({ time, background = {}, onRequest }: OpenOptions, settings: Settings, known: KnownPlugins) {
     this.#time = time;
     this.clock = time.clock;
     this.#known = known;
     this.#log = logCollector(this.logLines);
-    this.#boot = testBoot(gatewaySettings(settings));
+    this.#boot = testBoot(settings);
     this.backend = new BackendNetwork(onRequest, (work) => time.run(work));
     const plugins = new Map([...known.plugins, [recorder, recordPlugin((record) => this.#keep(record))] as const]);
     this.#zones = new ZoneRegistry(plugins);

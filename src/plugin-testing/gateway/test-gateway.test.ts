@@ -152,6 +152,14 @@ test('consumers, credentials and their edits', async () => {
   assert.deepEqual([await status('one'), await status('two')], [401, 200]);
 });
 
+test('functions in a configuration run where the settings allow them', async () => {
+  const rewrite = ['() => refuse(418, "short and stout")'];
+  const config = { plugins: [{ name: 'pre-function', config: { rewrite } }] };
+  await assert.rejects(createTestGateway({ config }), /untrusted_lua/);
+  await using gateway = await createTestGateway({ config, settings: { untrusted_lua: 'on' } });
+  assert.equal((await gateway.request('/')).status, 418);
+});
+
 test('what is refused before a route is found runs through `log`, whichever phases the plugin has', async () => {
   const seen: unknown[] = [];
   const plugin = probePlugin(() => ({ log: (context) => void seen.push(context.record()['route'] ?? null) }));

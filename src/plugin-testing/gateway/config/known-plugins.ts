@@ -1,4 +1,5 @@
 import type { Plugin } from '../../../plugin-sdk/define-plugin.ts';
+import type { UntrustedFunctions } from '../../../plugin-sdk/tools.ts';
 import type { EntityDefinition } from '../../../shared/entities/entity.ts';
 import { createEntityRegistry, type EntityRegistry } from '../../../shared/entities/registry.ts';
 import { createPluginCatalog } from '../../../shared/plugin-loader/catalog.ts';
@@ -16,15 +17,16 @@ interface Bundled {
 }
 
 let bundled: Promise<Bundled> | null = null;
-let withoutOthers: Promise<KnownPlugins> | null = null;
+const withoutOthers = new Map<UntrustedFunctions, Promise<KnownPlugins>>();
 
 /** The bundled plugins and these, which replace bundled ones of the same name. */
-export async function knownPlugins(own: readonly Plugin[]): Promise<KnownPlugins> {
+export async function knownPlugins(own: readonly Plugin[], functions: UntrustedFunctions): Promise<KnownPlugins> {
   bundled ??= loadBundled();
   const { plugins, entities } = await bundled;
   if (own.length === 0) {
-    withoutOthers ??= describe(plugins, [...entities.values()].flat());
-    return withoutOthers;
+    const known = withoutOthers.get(functions) ?? describe(plugins, [...entities.values()].flat(), functions);
+    withoutOthers.set(functions, known);
+    return known;
   }
   const names = own.map(({ name }) => name);
   const repeated = names.find((name, at) => names.indexOf(name) !== at);
@@ -32,7 +34,7 @@ export async function knownPlugins(own: readonly Plugin[]): Promise<KnownPlugins
   const brought = await Promise.all(own.map((plugin) => plugin.loadEntities()));
   const others = [...entities].filter(([name]) => !names.includes(name)).flatMap(([, list]) => list);
   const all = new Map([...plugins, ...own.map((plugin) => [plugin.name, plugin] as const)]);
-  return describe(all, [...others, ...brought.flat()]);
+  return describe(all, [...others, ...brought.flat()], functions);
 }
 
 async function loadBundled(): Promise<Bundled> {
@@ -46,7 +48,8 @@ async function loadBundled(): Promise<Bundled> {
 async function describe(
   plugins: ReadonlyMap<string, Plugin>,
   entities: readonly EntityDefinition[],
+  untrustedFunctions: UntrustedFunctions,
 ): Promise<KnownPlugins> {
-  const catalog = await createPluginCatalog(plugins, { sharedStore: false });
+  const catalog = await createPluginCatalog(plugins, { sharedStore: false, untrustedFunctions });
   return { plugins, entities: createEntityRegistry(catalog, entities) };
 }

@@ -1,4 +1,5 @@
 import type { PluginCapability } from '../../../plugin-sdk/capabilities.ts';
+import type { UntrustedFunctions } from '../../../plugin-sdk/tools.ts';
 import type { Row } from '../../entities/entity.ts';
 import type { CapabilityUse } from '../capability-use.ts';
 import type { PluginCode } from '../code/plugin-code.ts';
@@ -13,6 +14,8 @@ export interface TrialBoot {
   readonly pins: PluginPins;
   /** Several nodes may share the store. */
   readonly sharedStore: boolean;
+  /** The setting `untrusted_lua`. */
+  readonly untrustedFunctions: UntrustedFunctions;
   /** Rows of the entity `plugins` that the new code must accept. */
   readonly rows: readonly Row[];
 }

@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs';
 import type { Plugin } from '../../../plugin-sdk/define-plugin.ts';
 import { bundledDefinitions } from '../../../plugins/definitions.ts';
-import type { Row } from '../../entities/entity.ts';
 import { capabilityUses } from '../capability-use.ts';
 import { createPluginCatalog } from '../catalog.ts';
 import { recordCode } from '../code/code-hooks.ts';
@@ -18,13 +17,13 @@ import type { TrialBoot, TrialResult, TriedPlugin } from './trial.ts';
 
 /** Loads the plugins of users and everything that they may load later, except what `setup` does. Rejects with what is wrong. */
 export async function tryPlugins(boot: TrialBoot): Promise<TrialResult> {
-  const { setting, baseDirectory, sharedStore, rows, pins } = boot;
+  const { setting, baseDirectory, pins } = boot;
   const finish = recordCode();
   const plugins = await loadPlugins(ownEntries(setting), baseDirectory, { pins });
   checkBundledNames(setting, plugins);
   const loaded = new Map<string, LoadedParts>();
   for (const plugin of plugins.values()) loaded.set(plugin.name, await loadParts(plugin));
-  if (rows.length > 0) await checkRows(plugins, rows, sharedStore);
+  if (boot.rows.length > 0) await checkRows(plugins, boot);
   const codes = new Map<string, PluginCode>(finish().map((code) => [code.file, code]));
   checkPinned(boot, codes);
   return {
@@ -79,10 +78,13 @@ async function loadParts(plugin: Plugin): Promise<LoadedParts> {
   }
 }
 
-async function checkRows(plugins: ReadonlyMap<string, Plugin>, rows: readonly Row[], sharedStore: boolean) {
+async function checkRows(
+  plugins: ReadonlyMap<string, Plugin>,
+  { rows, sharedStore, untrustedFunctions }: TrialBoot,
+): Promise<void> {
   const { definePluginsEntity } = await import('../../entities/plugins.ts');
   const { applyPatch } = await import('../../entities/rows.ts');
-  const entity = definePluginsEntity(await createPluginCatalog(plugins, { sharedStore }));
+  const entity = definePluginsEntity(await createPluginCatalog(plugins, { sharedStore, untrustedFunctions }));
   for (const row of rows) {
     const name = String(row['name']);
     if (!plugins.has(name)) continue;
