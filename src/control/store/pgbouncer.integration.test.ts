@@ -132,7 +132,7 @@ describe('several stores through PgBouncer in transaction mode', { skip }, () =>
     await blocker.connect();
     await blocker.query(`begin; lock table ${pg.escapeIdentifier(schema)}.services in access exclusive mode`);
     const start = performance.now();
-    for (const attempt of [store.get('services', row.id), insertRow(store, 'services', testRow())]) {
+    for (const attempt of [() => store.get('services', row.id), () => insertRow(store, 'services', testRow())]) {
       await assert.rejects(attempt, (error) => error instanceof StoreError && error.detail.kind === 'unavailable');
     }
     assert.ok(performance.now() - start < 5000);
