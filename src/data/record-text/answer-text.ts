@@ -2,7 +2,7 @@ import { BoundedCache } from '../../shared/util/bounded-cache.ts';
 import { flatText } from '../../shared/util/bytes/flat-text.ts';
 import { upstreamStatus } from '../answer/log-record.ts';
 import type { PluginPlan } from '../plugin-runner/plan.ts';
-import type { Exchange, LoggedHead } from '../request/exchange.ts';
+import type { Exchange } from '../request/exchange.ts';
 import { areApart, type FieldName, headersText, membersOf } from './headers-text.ts';
 
 /** By the status, of answers whose backend gave the same. */
@@ -24,8 +24,12 @@ function writtenStatus(x: Exchange): string {
   return `","upstream_status":"${upstreamStatus(x)}","response":{"status":${x.status},"headers":`;
 }
 
-/** Lines whose JSON is known. */
-interface KnownLines extends LoggedHead {
+/** Lines whose JSON is known. They are kept for long: nothing here may hold a plan, and so its plugins. */
+interface KnownLines {
+  readonly block: string;
+  /** What is masked. */
+  readonly secretHeaders: ReadonlySet<string>;
+  readonly text: string;
   readonly names: readonly FieldName[];
 }
 
@@ -79,7 +83,7 @@ const maxOwnLength = 128;
 
 function ownLinesOf(block: string, plan: PluginPlan): OwnLines | null {
   const known = ownLines.get(block);
-  if (known !== undefined && known.plan === plan) return known;
+  if (known !== undefined && known.secretHeaders === plan.secretHeaders) return known;
   const lines = knownLines(block, plan);
   if (lines === null) return null;
   const made = { ...lines, takesId: !plan.secretHeaders.has(idName.lower) && !hasId(lines.names) };
@@ -90,7 +94,7 @@ function ownLinesOf(block: string, plan: PluginPlan): OwnLines | null {
 function linesOf(block: string, plan: PluginPlan): KnownLines | null {
   const at = block.length & (answers.length - 1);
   const known = answers[at] ?? null;
-  if (known !== null && known.block === block && known.plan === plan) return known;
+  if (known !== null && known.block === block && known.secretHeaders === plan.secretHeaders) return known;
   const lines = knownLines(block, plan);
   if (lines !== null && block.length <= maxKeptLength) answers[at] = lines;
   return lines;
@@ -99,5 +103,5 @@ function linesOf(block: string, plan: PluginPlan): KnownLines | null {
 function knownLines(block: string, plan: PluginPlan): KnownLines | null {
   const names: FieldName[] = [];
   const text = membersOf(block, plan, names);
-  return text === null ? null : { block, plan, text: flatText(text), names };
+  return text === null ? null : { block, secretHeaders: plan.secretHeaders, text: flatText(text), names };
 }
