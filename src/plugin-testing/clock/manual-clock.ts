@@ -18,7 +18,8 @@ export class ManualClock {
   /** Each timer keeps the stack of the code that sets it. */
   traced = false;
   readonly #started: number;
-  readonly #monotonicStart = realMonotonic();
+  /** Whole, so that sums of it are exact: a deadline must not be a rounding error later than its timer. */
+  readonly #monotonicStart = Math.floor(realMonotonic());
   #passed = 0;
   #timers: ClockTimer[] = [];
   readonly #enter: (work: () => void) => void;
