@@ -150,7 +150,7 @@ describe('the plugin catalog', { skip }, () => {
     await untilPasses(async () => assert.equal(await page.locator('#field-config-rate').inputValue(), '10r/s'));
     await untilPasses(async () => assert.equal(await page.locator('#field-config-burst').inputValue(), '20'));
     await page.locator('form .form-foot button[type=submit]').click();
-    await page.getByRole('button', { name: 'Delete' }).waitFor();
+    await page.getByRole('button', { name: 'Delete', exact: true }).waitFor();
     const { body } = await rig.gateway.admin('GET', '/plugins');
     const row = (
       body['data'] as readonly { readonly name: string; readonly config: { readonly burst: number } }[]

@@ -83,7 +83,7 @@ describe('entities in the dashboard', { skip }, () => {
       await fillForm(page, others);
       if (reference !== undefined) await fillForm(page, { certificate: await firstId(rig, '/certificates') });
       await save(page);
-      await page.getByRole('button', { name: 'Delete' }).waitFor();
+      await page.getByRole('button', { name: 'Delete', exact: true }).waitFor();
       const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
       const path = await pathOf(rig, entity);
       const created = (await rig.gateway.admin('GET', `${path}/${id}`)).body;
@@ -116,11 +116,11 @@ describe('entities in the dashboard', { skip }, () => {
     ]);
     assert.equal(answer.status(), 200);
     assert.equal((await rig.gateway.admin('GET', '/services/billing-copy')).body['enabled'], false);
-    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await desk.check('the dialog of a deletion');
     await page.getByRole('button', { name: 'Cancel' }).click();
     assert.equal((await rig.gateway.admin('GET', '/services/billing-copy')).status, 200);
-    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('button', { name: 'Delete service' }).click();
     await page.waitForURL('**/config/services');
     assert.equal((await rig.gateway.admin('GET', '/services/billing-copy')).status, 404);
@@ -152,7 +152,7 @@ describe('entities in the dashboard', { skip }, () => {
   test('a deletion that the gateway refuses says why', async () => {
     const { page } = desk;
     await go('/config/services/billing');
-    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('button', { name: 'Delete service' }).click();
     await page.getByRole('alertdialog').getByRole('alert').getByText('routes').waitFor();
     assert.equal((await rig.gateway.admin('GET', '/services/billing')).status, 200);

@@ -117,7 +117,7 @@ describe('history in the dashboard', { skip }, () => {
       [`/config/consumers/${consumer}`, 'consumer'],
     ] as const) {
       await go(path);
-      await page.getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('button', { name: 'Delete', exact: true }).click();
       await page.getByRole('alertdialog').getByText('What is deleted').waitFor();
       await desk.check(`the deletion of a ${one}`);
       await page.getByRole('button', { name: `Delete ${one}` }).click();
@@ -318,7 +318,7 @@ describe('history in the dashboard', { skip }, () => {
       await admin('PATCH', `/services/${id}`, { host: 'coded.test', path: '/a' });
     }
     await go(`/config/services/${id}`);
-    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('As curl, decK or TypeScript').click();
     await ways['curl']?.(await codeIn(page, 'curl'));
     assert.equal((await admin('GET', `/services/${id}`)).status, 404);

@@ -109,7 +109,7 @@ describe('the command palette', { skip }, () => {
     await enter('add key-auth to route list-u', /Add key-auth to route list-users/);
     await page.getByRole('heading', { name: 'New plugin: key-auth' }).waitFor();
     await page.locator('form .form-foot button[type=submit]').click();
-    await page.getByRole('button', { name: 'Delete' }).waitFor();
+    await page.getByRole('button', { name: 'Delete', exact: true }).waitFor();
     const { body } = await rig.gateway.admin('GET', '/routes/list-users/plugins');
     assert.deepEqual(
       (body['data'] as readonly { readonly name: string }[]).map(({ name }) => name),

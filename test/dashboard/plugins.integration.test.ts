@@ -50,7 +50,7 @@ describe('plugins in the dashboard', { skip }, () => {
     await page.locator('#field-config-redis-port-problem').waitFor();
     await fillForm(page, { 'config.minute': '5', 'config.redis.port': '', service: 'users' });
     await save(page);
-    await page.getByRole('button', { name: 'Delete' }).waitFor();
+    await page.getByRole('button', { name: 'Delete', exact: true }).waitFor();
     const { body } = await rig.gateway.admin('GET', '/services/users/plugins');
     const [plugin] = body['data'] as readonly { readonly name: string; readonly config: { readonly minute: number } }[];
     assert.deepEqual([plugin?.name, plugin?.config.minute], ['rate-limiting', 5]);
