@@ -18,10 +18,12 @@ test('threads that collect garbage and compile expressions at the same time neve
   assert.deepEqual(hidden, [true, true, true, true]);
 });
 
-test('V8 flags are set in one module', () => {
+test('V8 flags of a gateway are set in one module', () => {
   const src = join(import.meta.dirname, '../../..');
   const users = readdirSync(src, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .filter((name) => name.endsWith('.ts') && !/\.(?:test|fixture)\.ts$/.test(name))
     .filter((name) => readFileSync(join(src, name), 'utf8').includes('setFlagsFromString'));
-  assert.deepEqual(users, [join('shared', 'util', 'process', 'engine-flags.ts')]);
+  // The leak check runs in processes of tests, and sets them back.
+  const leakCheck = join('plugin-testing', 'leaks', 'plain-code.ts');
+  assert.deepEqual(users.toSorted(), [leakCheck, join('shared', 'util', 'process', 'engine-flags.ts')]);
 });
