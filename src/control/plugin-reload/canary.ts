@@ -1,7 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ObserveCodeMessage } from '../../shared/messages/plugin-code.ts';
+import type { CodeObservation, ObserveCodeMessage } from '../../shared/messages/plugin-code.ts';
 import type { PluginProblem } from '../../shared/plugin-loader/trial/trial.ts';
-import { CodeCount, codeCountsRow, createCodeCounts, otherCodeCounts } from '../../shared/zones/code-counts.ts';
+import {
+  CodeCount,
+  codeCountsRow,
+  createCodeCounts,
+  otherCodeCounts,
+  Returned,
+} from '../../shared/zones/code-counts.ts';
 import { failsMore } from '../../shared/zones/code-failures.ts';
 import { Counter, workerCounters } from '../../shared/zones/counters.ts';
 import type { WorkerHandle } from '../supervisor/worker-handle.ts';
@@ -38,6 +44,8 @@ const maxBaseline = 3000;
 export class Canary {
   readonly #options: CanaryOptions;
   readonly #plugins: readonly string[];
+  /** The counts while the new code runs. */
+  #memory: SharedArrayBuffer | null = null;
   /** Of the single worker with the old code; null: there are others. */
   #baseline: readonly Uint32Array[] | null = null;
   /** Since when the code seems to be slower; null: it does not. */
@@ -60,21 +68,29 @@ export class Canary {
     return first === undefined || first.by < 0 ? null : first.worker;
   }
 
-  /** Call it before the worker gets the new code: where it is the only one, it is observed with the old one. */
-  async before(worker: WorkerHandle, observe: number): Promise<void> {
-    if (this.#options.running().length > 1) return;
-    const memory = this.#begin();
-    await this.#until(performance.now() + Math.min(observe, maxBaseline), () => false);
-    this.#baseline = this.#plugins.map((_, at) => this.#row(memory, worker.number, at).slice());
+  /**
+   * Call it before the worker gets the new code: where it is the only one, it is observed with the old one. Returns how the worker observes
+   * the new code from its first request on. It returns to the old code by itself: each look from here would let more requests fail.
+   */
+  async before(worker: WorkerHandle, observe: number): Promise<CodeObservation> {
+    if (this.#options.running().length === 1) {
+      const memory = this.#begin();
+      await this.#until(performance.now() + Math.min(observe, maxBaseline), () => false);
+      this.#baseline = this.#plugins.map((_, at) => this.#row(memory, worker.number, at).slice());
+    }
+    this.#memory = createCodeCounts(this.#options.workers, this.#plugins.length);
+    const observation = { memory: this.#memory, plugins: this.#plugins };
+    for (const other of this.#options.running()) {
+      if (other !== worker) other.post({ type: 'observe-code', observation });
+    }
+    return { ...observation, returnsFrom: this.#baseline ?? 'others' };
   }
 
   /** Observes the worker, which has the new code, for so many milliseconds, or until it is worse. */
   async observe(worker: WorkerHandle, observe: number): Promise<Verdict> {
     const { running, stopping } = this.#options;
-    const memory = this.#begin();
-    // It returns to the old code by itself when it fails: each look from here would let more requests fail.
-    const returning = { memory, plugins: this.#plugins, returnsFrom: this.#baseline ?? 'others' } as const;
-    worker.post({ type: 'observe-code', observation: returning });
+    const memory = this.#memory;
+    if (memory === null) throw new Error('call before() first');
     let reason: string | null = null;
     const look = (isEnd: boolean): boolean => {
       if (!running().includes(worker)) reason = `worker ${worker.number} ended or does not respond with the new code`;
@@ -100,7 +116,7 @@ export class Canary {
       const old = this.#baseline?.[at] ?? otherCodeCounts(memory, worker.number, this.#plugins.length, at);
       const next = this.#row(memory, worker.number, at);
       // The more requests the old code serves again, the rarer its failures seem.
-      const failing = failsMore(next, old) ?? (next[CodeCount.returned] === 1 ? 'the plugin failed more often' : null);
+      const failing = failsMore(next, old) ?? whyReturned(next, old);
       if (failing !== null) return `plugin '${plugin}': ${failing}`;
       const reason = isSlower(next, old, isEnd);
       if (reason !== null) slow ??= `plugin '${plugin}': ${reason}`;
@@ -130,4 +146,13 @@ export class Canary {
       await wait(Math.min(lookInterval, Math.max(0, end - performance.now())));
     }
   }
+}
+
+/** Why the worker has returned to the old code by itself; null: it has not. The counts may have changed since. */
+function whyReturned(next: Uint32Array, old: Uint32Array): string | null {
+  const returned = next[CodeCount.returned];
+  if (returned === Returned.failed) return 'the plugin failed more often';
+  if (returned === Returned.slow)
+    return isSlower(next, old, true) ?? "the gateway's own time is longer in most requests";
+  return null;
 }

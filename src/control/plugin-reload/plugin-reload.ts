@@ -1,15 +1,15 @@
 import { isPlugin, type Plugin, type PluginModule } from '../../plugin-sdk/define-plugin.ts';
 import type { Row } from '../../shared/entities/entity.ts';
 import type { ZoneChanges } from '../../shared/messages/messages.ts';
-import type { PluginCodeAppliedMessage } from '../../shared/messages/plugin-code.ts';
+import type { CodeObservation, PluginCodeAppliedMessage } from '../../shared/messages/plugin-code.ts';
 import { importVersion } from '../../shared/plugin-loader/code/code-hooks.ts';
 import { rememberOrigin } from '../../shared/plugin-loader/plugin-origin.ts';
 import { type PluginProblem, type TriedPlugin, withoutPlace } from '../../shared/plugin-loader/trial/trial.ts';
+import { leastRequests } from '../../shared/zones/code-times.ts';
 import type { SupervisorLog } from '../supervisor/supervisor-options.ts';
 import type { WorkerHandle } from '../supervisor/worker-handle.ts';
 import { warnOfUndeclared } from './announce-plugins.ts';
 import { Canary, type CanaryOptions, type Verdict } from './canary.ts';
-import { leastRequests } from './compare-code.ts';
 import { type NodePluginCode, problemText } from './node-plugin-code.ts';
 import { refusal } from './refusals.ts';
 import { type ReloadOutcome, ReloadRuns, type ReloadState } from './reload-outcome.ts';
@@ -173,8 +173,8 @@ export class PluginReload {
     const worker = await canary.choose();
     // A control plane has no workers; instances that are disabled cannot be observed.
     if (worker === null || this.#instances(tried).length === 0) return null;
-    await canary.before(worker, observe);
-    const failure = await this.#swapAll([worker], tried, zones, swapped);
+    const observation = await canary.before(worker, observe);
+    const failure = await this.#swapAll([worker], tried, zones, swapped, observation);
     if (failure === null) return canary.observe(worker, observe);
     canary.end();
     return { reason: failure, requests: 0 };
@@ -231,11 +231,12 @@ export class PluginReload {
     plugins: readonly TriedPlugin[],
     zones: ZoneChanges | null,
     swapped: WorkerHandle[],
+    observation: CodeObservation | null = null,
   ): Promise<string | PluginProblem | null> {
     const codes = plugins.map(({ code }) => code);
     for (const worker of workers) {
       swapped.push(worker);
-      const failure = await this.#swaps.swap(worker, codes, zones);
+      const failure = await this.#swaps.swap(worker, codes, zones, observation);
       const reason = failure === null ? null : reasonOf(worker, failure);
       if (reason !== null) return reason;
     }

@@ -1,5 +1,9 @@
 import type { ZoneChanges } from '../../shared/messages/messages.ts';
-import type { PluginCodeAppliedMessage, PluginCodeFailure } from '../../shared/messages/plugin-code.ts';
+import type {
+  CodeObservation,
+  PluginCodeAppliedMessage,
+  PluginCodeFailure,
+} from '../../shared/messages/plugin-code.ts';
 import type { PluginCode } from '../../shared/plugin-loader/code/plugin-code.ts';
 import type { WorkerHandle } from '../supervisor/worker-handle.ts';
 
@@ -19,8 +23,13 @@ export class WorkerSwaps {
   readonly #waiting = new Map<number, Waiting>();
   #serial = 0;
 
-  /** Resolves when the worker uses the code, or with why it does not. */
-  swap(worker: WorkerHandle, codes: readonly PluginCode[], zones: ZoneChanges | null): Promise<SwapFailure | null> {
+  /** Resolves when the worker uses the code, or with why it does not. `observation`: how it observes the code. */
+  swap(
+    worker: WorkerHandle,
+    codes: readonly PluginCode[],
+    zones: ZoneChanges | null,
+    observation: CodeObservation | null = null,
+  ): Promise<SwapFailure | null> {
     const serial = ++this.#serial;
     return new Promise((resolve) => {
       const done = (failure: SwapFailure | null): void => {
@@ -29,7 +38,13 @@ export class WorkerSwaps {
       };
       const timer = setTimeout(() => done('late'), swapTimeout);
       this.#waiting.set(serial, { worker: worker.number, done });
-      worker.post({ type: 'plugin-code', serial, codes, ...(zones === null ? {} : { zones }) });
+      worker.post({
+        type: 'plugin-code',
+        serial,
+        codes,
+        ...(zones === null ? {} : { zones }),
+        ...(observation === null ? {} : { observation }),
+      });
     });
   }
 

@@ -1,16 +1,24 @@
 import type { CodeObservation } from '../../shared/messages/plugin-code.ts';
 import { bucketOf } from '../../shared/usage/latency-sketch.ts';
-import { CodeCount, codeCountsRow, otherCodeCounts } from '../../shared/zones/code-counts.ts';
+import { CodeCount, codeCountsRow, otherCodeCounts, Returned } from '../../shared/zones/code-counts.ts';
 import { failsMore } from '../../shared/zones/code-failures.ts';
+import { mostAreSlow } from '../../shared/zones/code-times.ts';
 import type { Exchange } from '../request/exchange.ts';
 
 /** Bytes of a body: the time for a larger one is that of the client or of the backend. */
 const maxTimedBody = 65_536;
 
+/** Milliseconds that the new code must be slow before the worker returns to the old one, and between two looks. */
+const slowFor = 300;
+const lookInterval = 50;
+
 interface Observed {
   readonly row: Uint32Array;
-  /** Whether it fails more often than the old code. */
-  readonly failsMore: () => boolean;
+  /** The counts of the old code; undefined: this worker does not return to it. */
+  readonly old: () => Uint32Array | undefined;
+  /** Since when requests are counted, and when their times are compared next; monotonic clock. 0: none was counted. */
+  since: number;
+  nextLook: number;
 }
 
 /** By the name of the plugin; null: nothing is observed. */
@@ -29,13 +37,9 @@ export function observeCode(observation: CodeObservation | null, worker: number,
     const row = codeCountsRow(memory, worker, plugins.length, at);
     const old = () =>
       returnsFrom === 'others' ? otherCodeCounts(memory, worker, plugins.length, at) : returnsFrom?.[at];
-    return [name, { row, failsMore: () => failsMoreThan(row, old()) }];
+    return [name, { row, old, since: 0, nextLook: 0 }];
   });
   observed = new Map(entries);
-}
-
-function failsMoreThan(row: Uint32Array, old: Uint32Array | undefined): boolean {
-  return old !== undefined && failsMore(row, old) !== null;
 }
 
 /** A plugin threw. */
@@ -43,8 +47,13 @@ export function observeFailure(plugin: string): void {
   const found = observed?.get(plugin);
   if (found === undefined) return;
   found.row[CodeCount.failures]!++;
-  if (!found.failsMore()) return;
-  found.row[CodeCount.returned] = 1;
+  const old = found.old();
+  if (old !== undefined && failsMore(found.row, old) !== null) giveUp(found, Returned.failed);
+}
+
+/** The worker returns to the old code at once: each look of the control plane would let more requests fail or wait. */
+function giveUp({ row }: Observed, reason: number): void {
+  row[CodeCount.returned] = reason;
   const worse = returnToOld;
   returnToOld = () => {};
   worse();
@@ -55,8 +64,19 @@ export function observeRequest(x: Exchange, now: number): void {
   if (observed === null || x.plan.empty) return;
   for (const { name } of x.plan.all) {
     const found = observed.get(name);
-    if (found !== undefined) count(found.row, x, now);
+    if (found === undefined) continue;
+    count(found.row, x, now);
+    if (now >= found.nextLook) compareTimes(found, now);
   }
+}
+
+/** Slow code that computes would make the worker refuse requests as overloaded. */
+function compareTimes(found: Observed, now: number): void {
+  found.nextLook = now + lookInterval;
+  if (found.since === 0) found.since = now;
+  if (now - found.since < slowFor || found.row[CodeCount.returned] !== 0) return;
+  const old = found.old();
+  if (old !== undefined && mostAreSlow(found.row, old)) giveUp(found, Returned.slow);
 }
 
 function count(row: Uint32Array, x: Exchange, now: number): void {

@@ -10,6 +10,7 @@ import type {
   WorkerBoot,
   ZoneChanges,
 } from '../../shared/messages/messages.ts';
+import type { CodeObservation } from '../../shared/messages/plugin-code.ts';
 import { pluginDrainTimeout } from '../../shared/messages/plugin-settings.ts';
 import type { AddressChanges } from '../../shared/messages/upstream-addresses.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
@@ -97,6 +98,7 @@ export class DataPlaneWorker {
       host: this.#host,
       settled: () => this.#settled(),
       post,
+      observe: (observation) => this.#observe(observation),
     });
     const usage = boot.usage[boot.worker];
     this.#usage = usage === undefined ? null : new UsageRecorder(usage);
@@ -168,7 +170,7 @@ export class DataPlaneWorker {
         await this.#swaps.receive(message);
         break;
       case 'observe-code':
-        observeCode(message.observation, this.#boot.worker, () => this.#swaps.returnToOld());
+        this.#observe(message.observation);
         break;
       case 'reopen-logs':
         (await this.#plane)?.reopenLogs();
@@ -236,6 +238,10 @@ export class DataPlaneWorker {
   #applied(delta: SnapshotDelta, zones: ZoneChanges | undefined, failures: readonly SnapshotFailure[]): void {
     this.#host.applied(delta, zones);
     this.#post({ type: 'ack', version: delta.version, failures });
+  }
+
+  #observe(observation: CodeObservation | null): void {
+    observeCode(observation, this.#boot.worker, () => this.#swaps.returnToOld());
   }
 
   /** Resolves when no change is being applied. */

@@ -1,6 +1,6 @@
 import type { Plugin } from '../../plugin-sdk/define-plugin.ts';
 import type { FromWorker, SnapshotFailure } from '../../shared/messages/messages.ts';
-import type { PluginCodeFailure, PluginCodeMessage } from '../../shared/messages/plugin-code.ts';
+import type { CodeObservation, PluginCodeFailure, PluginCodeMessage } from '../../shared/messages/plugin-code.ts';
 import { cleanError } from '../../shared/plugin-loader/code/version-url.ts';
 import { errorPlace } from '../../shared/plugin-loader/error-place.ts';
 import { awaitWithTimeout } from '../../shared/util/time/await-with-timeout.ts';
@@ -19,6 +19,7 @@ export interface PluginCodeSwapsOptions {
   /** Resolves when no change of the config is being applied. What follows in the same turn comes before the next one. */
   readonly settled: () => Promise<void>;
   readonly post: (message: FromWorker) => void;
+  readonly observe: (observation: CodeObservation) => void;
 }
 
 /**
@@ -72,8 +73,8 @@ export class PluginCodeSwaps {
     post({ type: 'plugin-code-applied', serial: message.serial, failure });
   }
 
-  async #swap({ codes }: PluginCodeMessage): Promise<Swapped> {
-    const { registry, snapshot, settled } = this.#options;
+  async #swap({ codes, observation }: PluginCodeMessage): Promise<Swapped> {
+    const { registry, snapshot, settled, observe } = this.#options;
     let undo: () => void = () => {};
     try {
       const loading = registry.loadCode(codes);
@@ -84,6 +85,7 @@ export class PluginCodeSwaps {
       undo = registry.replace(next);
       const invalid = snapshot.replacePlugins(new Set(next.map(({ name }) => name)));
       this.#before = before;
+      if (observation !== undefined) observe(observation);
       return { failure: null, invalid };
     } catch (error) {
       undo();

@@ -8,6 +8,8 @@ export interface PluginCodeMessage {
   readonly codes: readonly PluginCode[];
   /** What the instances need in addition. */
   readonly zones?: ZoneChanges;
+  /** From the first request with this code on. */
+  readonly observation?: CodeObservation;
 }
 
 /** A worker counts the requests in which these plugins run, in shared memory (zones/code-counts.ts); null: no longer. */

@@ -12,11 +12,14 @@ export const CodeCount = Object.freeze({
   serverErrors: 2,
   /** Requests whose time is counted. */
   timed: 3,
-  /** 1: the worker has returned to the old code by itself, because the new one failed more often. */
+  /** The worker has returned to the old code by itself: `Returned`. */
   returned: 4,
   /** The first bucket of the gateway's own time. */
   buckets: 5,
 });
+
+/** Why a worker has returned to the old code. */
+export const Returned = Object.freeze({ failed: 1, slow: 2 });
 
 const rowWords = Math.ceil((CodeCount.buckets + bucketCount) / 16) * 16;
 
