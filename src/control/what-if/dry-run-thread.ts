@@ -1,16 +1,10 @@
-import { Worker } from 'node:worker_threads';
 import type { Call, CallResult } from '../../shared/lookup/calls.ts';
 import type { DryResult, DryRunBoot, FromDryRun, ToDryRun } from '../../shared/messages/dry-run.ts';
-import { engineHeapLimit } from '../../shared/settings/heap-limit.ts';
-import { bootstrapCode } from '../../shared/util/process/bootstrap-code.ts';
 import { createVitals, Vital, workerVitals } from '../../shared/zones/worker-vitals.ts';
+import { startBoundedThread } from '../supervisor/bounded-thread.ts';
 
 const entry = new URL('../../data/dry-run/dry-run-main.ts', import.meta.url);
 
-/** Bytes of memory that a dry run may use. V8's own limit is far higher: a thread that reaches it ends the process. */
-const maxMemory = 384 * 1024 ** 2;
-/** Milliseconds between two looks at its memory. */
-const lookInterval = 50;
 /** Lookups of one run. */
 const maxLookups = 20_000;
 
@@ -39,44 +33,24 @@ export function runDry({ boot, compileCache, lookup, timeout }: DryRunRequest): 
   const vitals = createVitals(1);
   const results: DryResult[] = [];
   let lookups = 0;
-  const thread = new Worker(bootstrapCode(entry, compileCache), {
-    eval: true,
-    workerData: { ...boot, vitals } satisfies DryRunBoot,
-    name: 'sluicegate-dry-run',
-    env: {},
-    // What plugins print must not leave the thread.
-    stdout: true,
-    stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: engineHeapLimit(maxMemory) },
-  });
-  thread.stdout.resume();
-  thread.stderr.resume();
   return new Promise((resolve) => {
     const end = (ended: FinishedDryRun['ended'], message = '', stuck = 0): void => {
       clearTimeout(timer);
-      clearInterval(memory);
       resolve({ results: results.slice(0, boot.requests.length), ended, message, stuck });
-      void thread.terminate();
+      bounded.end();
     };
+    const bounded = startBoundedThread(entry, {
+      name: 'sluicegate-dry-run',
+      compileCache,
+      workerData: { ...boot, vitals } satisfies DryRunBoot,
+      memoryFull: () => end('memory'),
+    });
+    const { thread } = bounded;
     const timer = setTimeout(() => {
       const row = workerVitals(vitals, 0);
       const stuck = row[Vital.phase] === 0 ? 0 : (row[Vital.instance] ?? 0);
       end('timeout', '', stuck);
     }, timeout);
-    let looking = false;
-    const look = async (): Promise<void> => {
-      if (looking) return;
-      looking = true;
-      try {
-        // Answered within a loop of JavaScript, too.
-        const { used_heap_size: heap, external_memory: external } = await thread.getHeapStatistics();
-        if (heap + external > maxMemory) end('memory');
-      } catch {
-        // The thread has just ended.
-      }
-      looking = false;
-    };
-    const memory = setInterval(() => void look(), lookInterval);
     const answer = async (id: number, call: Call): Promise<void> => {
       const result: CallResult =
         ++lookups > maxLookups || call.method !== 'find'
